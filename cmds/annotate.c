@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * grtrace annotate: the calls of threads to the GPU's driver. DRM ioctls entered and
- * left, a line each, live or from a trace. How a line looks is in
- * lib/lines/line_out.c.
+ * grtrace annotate: the calls of threads to the GPU's driver: DRM ioctls, entered and left, one line each,
+ * live or from a trace. lib/lines/line_out.c formats the lines.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -94,7 +93,7 @@ static int annotate_judge(const struct grt_health *h)
 	return faults ? cmd_error(EXIT_FAILED, &h->first) : EXIT_DONE;
 }
 
-/* A reader that has seen enough (head) is no failure. Return: an exit status */
+/* If a reader (head) has seen enough, that is no failure. Return: an exit status */
 static int annotate_finish(struct annotating *run, const struct grt_health *h, int ret, struct grt_err *err)
 {
 	int written = grt_line_out_flush(run->a.lines), status;
@@ -194,7 +193,7 @@ static int annotate_live(struct annotating *run)
 
 	ret = live_open(&l, &setup, &err);
 	status = ret ? cmd_error(kmod_exit_status(ret), &err) : EXIT_DONE;
-	/* lines are wanted while they come */
+	/* lines should appear as events come */
 	if (status == EXIT_DONE && outfile_now(&run->out, opt.output, &err))
 		status = cmd_error(EXIT_FAILED, &err);
 	if (status == EXIT_DONE)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* A thread that reads, see beside.h. */
+/* A second thread that reads, see beside.h. */
 #include "beside.h"
 
 #include <dirent.h>
@@ -12,7 +12,7 @@
 
 #include "trace/session.h"
 
-/* Less is read before another thread has begun. */
+/* A smaller recording is read before a second thread has begun. */
 #define LARGE (16U << 20)
 
 static bool beside_has_cores(void)
@@ -20,11 +20,11 @@ static bool beside_has_cores(void)
 	cpu_set_t set;
 
 	CPU_ZERO(&set);
-	/* more of them than fit into the set: it is an error */
+	/* more cores than fit into the set: that is an error */
 	return sched_getaffinity(0, sizeof(set), &set) ? errno == EINVAL : CPU_COUNT(&set) > 1;
 }
 
-/* Bytes of a recording's files. */
+/* Size of a recording's files in bytes. */
 static uint64_t beside_size(const char *path)
 {
 	DIR *dir = opendir(path);
@@ -52,7 +52,7 @@ static bool beside_pays(const char *path)
 	return beside_has_cores() && beside_size(path) >= LARGE;
 }
 
-/* Filters learn while they are used: they are of one thread. */
+/* Filters learn while they are used, so two threads cannot share them. */
 static bool beside_may(struct grt_session *s, const char *path, const struct filter *filter)
 {
 	uint64_t first, last;
@@ -67,7 +67,7 @@ bool beside_open(struct beside *b, struct grt_session *s, const char *path, cons
 
 	if (!beside_may(s, path, filter) || !beside_pays(path))
 		return false;
-	/* too many open files, perhaps: one thread needs half of them */
+	/* perhaps there are too many open files, of which one thread needs only half */
 	return !grt_session_open(&b->session, path, &err);
 }
 
@@ -113,7 +113,7 @@ void beside_begin(struct beside *b)
 	if (b->begun || !b->a.all[0].analysis)
 		return;
 	b->begun = true;
-	/* the command's thread gets them */
+	/* the command's thread gets the results */
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
 	b->runs = !pthread_create(&b->thread, NULL, beside_run, b);

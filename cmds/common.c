@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Shared code of all commands: messages, signals, safe printing of foreign text. Code that only some commands
- * need belongs into a file of its own.
+ * Code that all commands share: messages, signals, safe printing of text from traces. Code that only some
+ * commands need has a file of its own.
  */
 #include <errno.h>
 #include <poll.h>
@@ -28,10 +28,10 @@ static const int stop_signals[] = {SIGINT, SIGTERM, SIGHUP};
 #define STOP_SIGNALS (sizeof(stop_signals) / sizeof(stop_signals[0]))
 static struct sigaction signals_before[STOP_SIGNALS];
 static bool signals_caught;
-/* When the first one arrived, ns of CLOCK_MONOTONIC. */
+/* When the first signal arrived, ns of CLOCK_MONOTONIC. */
 static volatile uint64_t signal_time;
 
-/* Two signals of kill(2) this close together are one request. */
+/* Two signals by kill(2) within this time are one request. */
 #define MOMENT_NS (NS_PER_S / 20)
 #define LEADER_NS NS_PER_S
 
@@ -47,7 +47,7 @@ static void put_prefix(void)
 
 int cmd_error(int status, const struct grt_err *err)
 {
-	/* Output so far precedes the message if both go to one terminal. */
+	/* Output so far comes before the message if both go to the same terminal. */
 	fflush(stdout);
 	put_prefix();
 	cmd_put_text(stderr, err->what);
@@ -104,15 +104,16 @@ int cmd_usage_error(const char *fmt, ...)
 	return cmd_error(EXIT_USAGE, &err);
 }
 
-/* A signal of kill(2), not of a terminal. */
+/* A signal by kill(2), not from a terminal. */
 static bool is_sent(const siginfo_t *info)
 {
 	return info->si_code <= 0;
 }
 
 /*
- * timeout(1) signals its child and then the process group that it leads: two signals, one wish. Where it may
- * be the sender, which is the parent, a busy machine may take longer from the one to the other.
+ * timeout(1) sends a signal to its child and then to the process group that it leads: two signals for one
+ * request. If the sender may be timeout, which is the parent, more time is allowed between the two on a busy
+ * machine.
  */
 static bool is_same_request(const siginfo_t *info)
 {

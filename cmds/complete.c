@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The tables for other programs: candidates for the shell's completion, and
- * plain rows for tools/check-tables. Files are the shell's own business: where
- * a path is wanted, nothing is printed.
+ * Tables for other programs: candidates for the shell's completion, and plain rows for tools/check-tables.
+ * The shell itself completes paths of files, for which nothing is printed.
  */
 #include <string.h>
 
@@ -44,7 +43,7 @@ static void complete_options(const struct cmd *cmd, const char *prefix)
 	candidate(prefix, "--", "no-pager");
 }
 
-/* The option whose value comes next, NULL where none does. */
+/* The option whose value is completed; NULL: none. */
 static const struct cmd_opt *option_wanting(const struct cmd *cmd, const char *word)
 {
 	const struct cmd_opt *o;
@@ -59,7 +58,7 @@ static const struct cmd_opt *option_wanting(const struct cmd *cmd, const char *w
 	return NULL;
 }
 
-/* A placeholder like job|ring|process names all values there are. */
+/* A placeholder like job|ring|process lists all values. */
 static void complete_words(const char *arg, const char *prefix)
 {
 	size_t length;
@@ -105,7 +104,7 @@ static void complete_types(const char *prefix)
 #undef GRT_EVENT
 }
 
-/* The columns of the table that --by chooses; without it that of jobs. */
+/* The columns of the table that --by chooses; without --by, of the table of jobs. */
 static void complete_columns(int argc, char **argv, const char *prefix)
 {
 	const struct grt_part *part = grt_part_find("job", GRT_PART_BY);
@@ -119,7 +118,7 @@ static void complete_columns(int argc, char **argv, const char *prefix)
 		candidate(prefix, "", "time");
 }
 
-/* The words of a key; of several with commas between, the last one is completed. */
+/* The words of a key; of several words separated by commas, the last one is completed. */
 static void complete_words_of(const struct kmod_key *key, const char *prefix)
 {
 	bool several = key->kind == KMOD_MASK || key->kind == KMOD_TYPES;
@@ -157,7 +156,7 @@ static void complete_keys(const char *prefix)
 #include <grtrace/control.def>
 }
 
-/* The shell splits key=value, so the words of a key are completed after the key, too. */
+/* The shell splits key=value, so the words of a key are also completed after the key. */
 static void complete_setting(const char *before, const char *prefix)
 {
 	const struct kmod_key *key = kmod_key_find(before);

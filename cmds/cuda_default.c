@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * grtrace start --cuda, grtrace stop --cuda: a file that systemd reads, which names
- * the library to CUDA's driver, to NVTX and to NCCL.
+ * grtrace start --cuda, grtrace stop --cuda: a file that systemd reads, which gives the library to CUDA's
+ * driver, to NVTX and to NCCL.
  */
 #include "cuda_default.h"
 
@@ -67,7 +67,7 @@ static int default_make_dirs(char *dir)
 	return mkdir(dir, 0755) && errno != EEXIST ? -errno : 0;
 }
 
-/* Whether a file is there that we have not made. */
+/* Return: whether there is a file that grtrace has not made. */
 static bool default_is_foreign(const char *path)
 {
 	char line[sizeof(MARK)] = "";
@@ -167,7 +167,7 @@ int cuda_default_unset(const char *service)
 	if (!there && errno != ENOENT)
 		return cmd_fail(EXIT_FAILED, strerror(errno), "sudo grtrace stop --cuda ...",
 				"cannot remove %s", path);
-	/* the directory, where it was ours alone */
+	/* removes the directory if it contained only this file */
 	if (rmdir(dir))
 		errno = 0;
 	cmd_put_text(stdout, path);

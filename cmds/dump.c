@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * grtrace dump: the events of a trace, a line each, in the order of time. What
- * is printed comes from the rows of events.def; names that only other records
- * tell (comms, ring names) are those seen so far.
+ * grtrace dump: the events of a trace, one line each, in the order of time. The rows of events.def determine
+ * what is printed. Names that only other records contain (of threads and rings) are those seen so far.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -25,7 +24,7 @@
 #include "terminal.h"
 
 #define NOT_GIVEN UINT64_MAX
-/* Between two looks at a live stream. */
+/* Time between two reads of a live stream. */
 #define LIVE_PERIOD_NS 100000000
 
 static const char *opt_input;
@@ -44,10 +43,10 @@ static const struct cmd_opt opts[] = {
 
 /**
  * struct dump - one run
- * @c: what the session drives
- * @left: events still to print
+ * @c: gets the events of the session
+ * @left: number of events still to be printed
  * @write_error: errno of a failed write, 0: none
- * @json, @text: one of them prints events
+ * @json, @text: the writer of events; one of the two is used
  * @joins: names for @text
  */
 struct dump {
@@ -196,8 +195,8 @@ static int dump_judge(const char *path, const struct grt_health *h)
 }
 
 /*
- * If the reader of the output (head) has closed it, that is not an error, and nothing is printed. Return:
- * EXIT_DONE; @quiet: it was that
+ * If the reader of the output (head) has closed it, that is no error, and nothing is printed. Return:
+ * EXIT_DONE; @quiet: whether it was that
  */
 static int close_output(struct dump *d, bool *quiet)
 {
@@ -245,8 +244,8 @@ static int dump_path(struct dump *d, const char *path)
 }
 
 /*
- * Prints the events since the last call, @last: up to the end. Return: as kmod_live_pump(), 0: the output was
- * closed
+ * Prints the events since the last call; @last: up to the end. Return: as kmod_live_pump(); 0: the output
+ * was closed
  */
 static int dump_pump(struct dump *d, struct kmod *k, struct grt_session *s, bool last, struct grt_err *err)
 {

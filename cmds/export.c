@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * grtrace export: a trace in the format of another program. Takes the command
- * line and drives the session; the formats are rows of lib/export/exports.def.
+ * grtrace export: converts a trace to the format of another program. This file parses the command line and
+ * runs the session; the formats are rows of lib/export/exports.def.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -50,7 +50,7 @@ static int no_format(const char *what, const char *value)
 	return cmd_usage_error("%s%s%s; there are: %s", what, value ? ": " : "", value ?: "", list);
 }
 
-/* Return: EXIT_DONE with the format, or EXIT_USAGE after saying why */
+/* Return: EXIT_DONE and the format, or EXIT_USAGE after a message */
 static int find_format(const struct grt_export_row **row)
 {
 	*row = opt.format   ? grt_export_find(opt.format)
@@ -94,7 +94,7 @@ static void print_tracks(const struct grt_tracks_count *n)
 		"{counter|counters} ended before the trace did: {its|their} last value is drawn up to the end");
 }
 
-/* @tracks: NULL: the format has none */
+/* @tracks: NULL: the format has no tracks */
 static void export_print_summary(const struct grt_session *s, struct grt_tracks *tracks, uint64_t events,
 				 const char *path)
 {
@@ -116,7 +116,7 @@ static void export_print_summary(const struct grt_session *s, struct grt_tracks 
 }
 
 /*
- * @empty: whether the trace has nothing that the format shows: then there is no file
+ * @empty: gets whether the trace has nothing that the format can show: then there is no file
  * Return: 0 or a negative errno, with the output closed in either case
  */
 static int run_export(struct grt_export *x, struct grt_session *s, const struct grt_export_row *row,
@@ -134,7 +134,7 @@ static int run_export(struct grt_export *x, struct grt_session *s, const struct 
 		ret = grt_session_run(s, &x->c, from, to, err);
 	}
 	ret = ret < 0 ? ret : grt_export_end(x);
-	/* what failed outside of the session was a write, or memory */
+	/* a failure outside of the session is a failed write, or missing memory */
 	if (ret && !err->what[0])
 		outfile_failed(out, ret, err);
 	*empty = !ret && row->format->missing && !x->items;
@@ -155,7 +155,7 @@ static int export_run_tables(struct grt_session *s, const char *path, const stru
 	return ret;
 }
 
-/* A file without a line would look as if the GPU had done nothing. */
+/* An empty file would look as if the GPU had done nothing. */
 static int export_is_empty(const struct grt_export_row *row, const char *path)
 {
 	bool narrowed =
@@ -186,14 +186,14 @@ static int export_session(struct grt_session *s, const char *path, const struct 
 	if (!ret && !empty)
 		export_print_summary(s, x.tracks, x.events, path);
 	grt_export_fini(&x);
-	/* a reader that has seen enough */
+	/* the reader has seen enough */
 	if (ret == -EPIPE)
 		return EXIT_DONE;
 	status = reading_judge(s, path, 0, ret, &err);
 	return status == EXIT_DONE && empty ? export_is_empty(row, path) : status;
 }
 
-/* Pages of a database are written and read again, in no order; other tables have files of their own. */
+/* Pages of a database are read and written again in any order; other formats of tables have several files. */
 static int export_check_tables(const struct grt_export_format *format)
 {
 	bool none = !opt.output || !strcmp(opt.output, "-");
@@ -220,7 +220,7 @@ static int export_check(const struct grt_export_row *row)
 	return export_check_tables(row->format);
 }
 
-/* A directory of tables in a recording would destroy it as a file does. */
+/* A directory of tables inside a recording would make the recording invalid, as a file would. */
 static int export_check_output(const struct grt_export_row *row, const char *path)
 {
 	char inside[4096];

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The analyses whose tables are exported, see export_tables.h: a pass with those that
- * others use the findings of, and one with the others. The columns are those that
- * reports have; which form they get is the writer's.
+ * The analyses whose tables are exported, see export_tables.h: one pass for the analyses whose results
+ * others use, and one for the others. The columns are the same as in reports; the writer determines their
+ * format.
  */
 #include "export_tables.h"
 
@@ -22,16 +22,17 @@
 
 struct tables;
 
-/** struct tables_pass - a pass; @a: first, so that a callback finds the rest */
+/** struct tables_pass - a pass; @a comes first, so that a callback finds the other members */
 struct tables_pass {
 	struct grt_analyses a;
 	const struct tables *of;
 };
 
 /**
- * struct tables - @found: what @rest uses, which is written, and the others with it
- * @beside: those that another thread feeds; it writes nothing
- * @sums: they are those of GRT_PART_ROLLUP, for other machines: without the command and the path
+ * struct tables
+ * @found: analyses whose results @rest uses; @rest is written, and the tables of @found with it
+ * @beside: analyses that another thread runs; it writes nothing
+ * @sums: the tables are those of GRT_PART_ROLLUP, for other machines: without the command and the path
  */
 struct tables {
 	bool sums;
@@ -46,8 +47,11 @@ struct tables {
 	const char *path;
 };
 
-/** struct loss - events that are not in the tables; @source: NULL: no source's alone; @known: somebody has
- * counted them */
+/**
+ * struct loss - events that are not in the tables
+ * @source: NULL: not of one source alone
+ * @known: their number is known
+ */
 struct loss {
 	const char *source;
 	const struct grt_window *window;
@@ -88,7 +92,7 @@ static const struct grt_column loss_columns[] = {
 
 static const struct grt_table loss_table = {"losses", "losses", loss_columns, 0};
 
-/** struct losses - the table, and the sum of the events that @n sources have reported as lost */
+/** struct losses - the table of losses, and the sum of the events that @n sources have reported as lost */
 struct losses {
 	struct grt_writer *writer;
 	struct grt_source_losses *source;
@@ -96,7 +100,7 @@ struct losses {
 };
 
 /*
- * Writes a row for each source, and one for the rest of the recording's losses. @own: offset of a source's
+ * Writes a row for each source, and one for the other losses of the recording. @own: offset of a source's
  * own count, 0: sources have none. Return: 0 or a negative errno
  */
 static int export_tables_loss(const struct losses *x, const struct loss *all, size_t own)
@@ -135,7 +139,7 @@ static int export_tables_loss_rows(const struct losses *x, const struct grt_sess
 		{"before_start", "earlier than the start of the last source", h->before_start, counted,
 		 WINDOW_OF(before)},
 		{"after_end", "later than the end of the recording", h->after_end, counted, WINDOW_OF(after)},
-		/* a source's number has those that were repeated, too */
+		/* a source's number includes those that were repeated */
 		{"deleted", "deleted by --max-size, --max-time or --last", h->deleted, counted, 0},
 		{"unwritten", "events that the traced program could not write", h->unwritten_events, counted,
 		 0},
@@ -171,10 +175,10 @@ static int export_tables_losses(struct grt_writer *w, const struct grt_session *
 	return ret;
 }
 
-/* Writes the meaning of time stamps and tables, in a form for programs. */
+/* Writes the meaning of the time stamps and tables, in a form for programs. */
 static void export_tables_format(struct tables *t)
 {
-	/* the last one may have secrets in it */
+	/* the last word may contain secrets */
 	static const char *const env[] = {"clock_start", "clock_end", "hostname", "boot_id", "command"};
 	struct grt_fields f = {.n = 0};
 	const char *value;
@@ -219,7 +223,7 @@ static int export_tables_begin(struct tables *t, struct tables_pass *p, unsigned
 	pass->writer = t->writer;
 	pass->steps = t->found.a.pass.steps;
 	pass->operators = t->found.a.pass.operators;
-	/* with the first pass, and beside the second, too */
+	/* with the first pass, and together with the second one, too */
 	if (t->beside.session && p == &t->found)
 		ret = beside_take(&t->beside, &p->a, GRT_ANALYSES_ALONE | GRT_ANALYSES_REST);
 	grt_analyses_keep(&p->a, turns);
@@ -252,13 +256,13 @@ static int export_tables_pass(struct tables *t, struct tables_pass *p, unsigned 
 	return ret < 0 ? ret : grt_analyses_finish(&p->a);
 }
 
-/* Roll-ups have no rows of jobs: with another thread, it alone joins them. */
+/* Roll-ups have no rows of jobs: if there is another thread, only that one joins jobs. */
 static const struct grt_jobs *export_tables_jobs(const struct tables *t)
 {
 	return t->rest.a.names_only && t->beside.a.jobs ? t->beside.a.jobs : t->rest.a.jobs;
 }
 
-/* Return: 0 or a negative errno; what failed besides the run is a write, or memory */
+/* Return: 0 or a negative errno; a failure other than of the run is a failed write, or missing memory */
 static int export_tables_write(struct tables *t)
 {
 	const struct grt_health *h = grt_session_health(t->session);

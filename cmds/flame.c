@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * grtrace flame: GPU time under the CPU code that requested it, as folded
- * stacks or as a picture. Whatever the stacks come from, they become one tree
- * (lib/stack/stacks.h), and that is written (lib/flamegraph/flamegraph.h). A
- * recording's tree is made by the analysis that has the weight as its part
- * (lib/analyses.def); other sources are take_folded() and take_seeds().
+ * grtrace flame: GPU time under the CPU code that requested it, as folded stacks or as a picture. Stacks of
+ * any origin become one tree (lib/stack/stacks.h), which is written (lib/flamegraph/flamegraph.h). The
+ * analysis that has the weight as its part (lib/analyses.def) makes the tree of a recording; take_folded()
+ * and take_seeds() read other inputs.
  */
 #include <ctype.h>
 #include <errno.h>
@@ -27,9 +26,9 @@
 #include "flamegraph/flamegraph.h"
 #include "trace/session.h"
 
-/* Bytes of a file that decide whether it contains folded stacks. */
+/* Bytes at the beginning of a file that show whether it has folded stacks. */
 #define HEAD 65536U
-/* A tenth of a pixel, as flamegraph.pl has it. */
+/* A tenth of a pixel, like flamegraph.pl. */
 #define MIN_DEFAULT 100U
 #define MIN_MAX GRT_FLAMEGRAPH_WIDTH
 
@@ -100,7 +99,7 @@ static const struct cmd_opt options[] = {
  * struct graph - a flame graph
  * @folded: the input was folded stacks, whose unit is unknown
  * @about: program, host and time of the first recording
- * @notes: what the graph does not show, of all inputs
+ * @notes: what the graph does not show, for all inputs
  */
 struct graph {
 	struct grt_stacks *tree;
@@ -119,8 +118,8 @@ static double percent(uint64_t part, uint64_t whole)
 /* --------------------------------------------------------- recordings */
 
 /*
- * Prints the notes about what the picture does not show; a note that begins with blanks belongs to the one
- * before.
+ * Prints notes about what the picture does not show; a note that begins with blanks continues the previous
+ * one.
  */
 static void flame_print_notes(const struct grt_notes *notes, unsigned int first)
 {
@@ -147,7 +146,7 @@ static int no_tree(const struct grt_flame_shape *shape, int code, const char *pa
 	return cmd_fail(EXIT_FAILED, strerror(-code), NULL, "%s: cannot read", path);
 }
 
-/* Which recording has such weights. */
+/* Which recordings have such weights. */
 static const char *flame_recorder(const struct grt_flame_shape *shape)
 {
 	switch (shape->weight) {
@@ -161,7 +160,7 @@ static const char *flame_recorder(const struct grt_flame_shape *shape)
 	}
 }
 
-/* A picture without a frame would look as if nothing had been there to see. */
+/* A picture without frames would look as if nothing had happened. */
 static int flame_is_empty(const struct graph *g, const char *path)
 {
 	bool narrowed = grt_filter_any(&opt.filter.f) || opt.filter.from.set || opt.filter.to.set;
@@ -175,7 +174,7 @@ static int flame_is_empty(const struct graph *g, const char *path)
 			grt_flame_weight_words[g->shape.weight ? g->shape.weight - 1 : 0]);
 }
 
-/* Shows everything that was read before a fault, and then the fault. */
+/* Shows everything that was read before a fault, and then reports the fault. */
 static int flame_take_events(struct graph *g, struct grt_analyses *a, struct grt_session *s, const char *path,
 			     const struct reading_span *span)
 {
@@ -217,7 +216,7 @@ static void flame_add_about(struct graph *g, const char *before, const char *tex
 		snprintf(g->about + used, sizeof(g->about) - used, "%s%s", used ? before : "", text);
 }
 
-/* In a comparison, the first recording is described. */
+/* In a comparison, describes the first recording. */
 static void flame_set_about(struct graph *g, const struct grt_session *s, const struct reading_span *span)
 {
 	char text[GRT_UNITS_MAX];
@@ -267,7 +266,7 @@ static int take_recording(struct graph *g, struct grt_session *s, const char *pa
 		status = reading_span(s, &opt.filter.from, &opt.filter.to, &span);
 	if (status != EXIT_DONE)
 		return status;
-	/* memory is of CUDA's own records, or of the driver's */
+	/* memory is known from CUDA's own records, or from the driver's */
 	grt_analyses_want_named(&a, weight, GRT_PART_FLAME);
 	if (g->shape.all && !g->shape.only)
 		grt_analyses_want(
@@ -314,7 +313,7 @@ static int take_folded(struct graph *g, int fd, const char *path, enum grt_stack
 	return EXIT_DONE;
 }
 
-/* Whether a file begins like folded stacks. */
+/* Return: whether a file begins like folded stacks. */
 static bool looks_folded(int fd)
 {
 	char *head = malloc(HEAD);
@@ -333,7 +332,7 @@ static bool is_named_folded(const char *path)
 	return len > sizeof(end) - 1 && !strcmp(path + len - (sizeof(end) - 1), end);
 }
 
-/* A file that no reader of traces recognises may be folded stacks; @err is the readers' error. */
+/* A file that no reader of traces recognises may have folded stacks; @err is the readers' error. */
 static int take_file(struct graph *g, const char *path, enum grt_stacks_side side, const struct grt_err *err)
 {
 	int fd = !strcmp(path, "-") ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
@@ -415,7 +414,7 @@ static int flame_clock(struct grt_seeds *s)
 	return status;
 }
 
-/* Gives a file to a function that reads it. */
+/* Passes a file to a function that reads it. */
 static int with_file(struct grt_seeds *s, const char *path, int (*read)(struct grt_seeds *s, int fd))
 {
 	int fd, ret;
@@ -573,7 +572,7 @@ static int flame_write_out(struct graph *g)
 
 /* ------------------------------------------------------- command line */
 
-/* The number of a word of flame_shapes.def. Return: EXIT_DONE, or EXIT_USAGE after saying why */
+/* The number of a word of flame_shapes.def. Return: EXIT_DONE, or EXIT_USAGE after a message */
 static int flame_take_word(const char *option, const char *word, const char *const *words,
 			   unsigned int *number)
 {
@@ -641,7 +640,7 @@ static int cmd_flame_run(struct graph *g, const char *path)
 	fault = opt.cpu || opt.gpu ? take_seeds(g) : flame_take(g, path, GRT_STACKS_NOW);
 	if (fault == EXIT_DONE && opt.diff)
 		fault = flame_take(g, opt.diff, GRT_STACKS_BEFORE);
-	/* a trace with a fault in it is drawn as far as it goes */
+	/* if the trace has a fault, everything before the fault is drawn */
 	status = fault == EXIT_DONE || grt_stacks_total(g->tree, GRT_STACKS_NOW) ? flame_write_out(g) : fault;
 	grt_stacks_free(g->tree);
 	return status != EXIT_DONE ? status : fault;

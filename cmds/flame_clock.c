@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The offset of two clocks, see flame_clock.h. The stack of a launch was taken while the launch was called,
- * or a moment before by a probe at the function's entry: each pair of them bounds the offset, and
- * lib/merge/offset.c finds where most pairs agree.
+ * The offset between two clocks, see flame_clock.h. The stack of a launch was taken during the call, or a
+ * moment before it by a probe at the function's entry. So each pair limits the offset, and
+ * lib/merge/offset.c finds the value that fits most pairs.
  */
 #include "flame_clock.h"
 #include "base/say.h"
@@ -16,7 +16,7 @@
 #include "cmd.h"
 #include "merge/offset.h"
 
-/* The most from the entry of a function to the begin of its call by CUPTI, ns. */
+/* The longest time from the entry of a function to the begin of its call according to CUPTI, ns. */
 #define ENTRY 10000U
 
 static int flame_clock_stack(void *arg, uint32_t tid, uint64_t ts)
@@ -42,7 +42,7 @@ static int flame_clock_no_answer(int code, const char *path)
 	return cmd_fail(EXIT_FAILED, strerror(-code), NULL, "cannot read %s", path);
 }
 
-/* The estimate is the offset of the stacks; that of the launches is the opposite. */
+/* The estimate is the offset of the stacks; that of the launches is its negative. */
 static int flame_clock_estimate(struct grt_seeds *s, int fd, const char *path, int64_t *offset)
 {
 	struct grt_offset_result r = {0};

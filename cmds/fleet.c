@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * grtrace fleet: a query of sql/ over the roll-ups of many machines. It neither reads them nor has a language
- * for it: an engine that is installed does that. Recordings are rolled up first, by `grtrace export`.
+ * grtrace fleet: runs a query of sql/ over the roll-ups of many machines. An installed SQL engine reads them
+ * and executes the query. Recordings are rolled up first, with `grtrace export`.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -16,7 +16,10 @@
 #include "cmd.h"
 #include "host/tempdir.h"
 
-/* struct fleet_file - a file of sql/; @text: all of it. The rows are made by the Makefile. */
+/*
+ * struct fleet_file - a file of sql/
+ * @text: its contents. The Makefile makes these rows.
+ */
 static const struct fleet_file {
 	const char *name;
 	const char *text;
@@ -57,7 +60,7 @@ static const struct fleet_engine {
 
 #define ENGINES (sizeof(fleet_engines) / sizeof(fleet_engines[0]))
 
-/* Queries from which others are built begin like this. */
+/* Queries on which others are built begin like this. */
 static const char *fleet_query(unsigned int n)
 {
 	for (size_t i = 0; i < FILES; i++)
@@ -105,7 +108,7 @@ static bool fleet_is_program(const char *dir, size_t length, const char *name)
 	return !access(path, X_OK);
 }
 
-/* Whether $PATH has it. */
+/* Return: whether $PATH has it. */
 static bool fleet_has(const char *name)
 {
 	const char *at = getenv("PATH") ?: "/usr/bin:/bin";
@@ -118,7 +121,7 @@ static bool fleet_has(const char *name)
 	}
 }
 
-/* Return: NULL, after printing that there is none. */
+/* Return: the engine; NULL, after a message: there is none. */
 static const struct fleet_engine *fleet_find_engine(void)
 {
 	for (size_t i = 0; i < ENGINES; i++) {
@@ -147,7 +150,7 @@ static void fleet_put_sql(FILE *f, const struct fleet_engine *engine)
 	fputs(query, f);
 }
 
-/* Return: a file with it, at its beginning; or -1 */
+/* Return: a file with the input, at its beginning; or -1 */
 static int fleet_sql_file(const struct fleet_engine *engine)
 {
 	int fd = memfd_create("grtrace-fleet", MFD_CLOEXEC), copy = fd < 0 ? -1 : dup(fd);
@@ -167,7 +170,7 @@ static int fleet_sql_file(const struct fleet_engine *engine)
 
 /* --------------------------------------------------------------- processes */
 
-/* Return: how it ended, as waitpid() has it; -1: it did not begin, with errno */
+/* Return: the status of its end, as from waitpid(); -1: it was not started, with errno */
 static int fleet_wait(pid_t pid)
 {
 	int status;
@@ -178,7 +181,7 @@ static int fleet_wait(pid_t pid)
 	return status;
 }
 
-/* Names in the tables are those of programs on other machines, so control characters are escaped. */
+/* Names in the tables come from programs on other machines, so control characters are escaped. */
 static void fleet_show(FILE *from)
 {
 	size_t room = 0;
@@ -254,7 +257,7 @@ static bool fleet_has_dir(const char *path, const char *name)
 	return !stat(inside, &st) && S_ISDIR(st.st_mode);
 }
 
-/* Every export of tables writes this one. */
+/* Every export of tables writes this table. */
 static bool fleet_is_tables(const char *path)
 {
 	return fleet_has_dir(path, "meta");
@@ -293,7 +296,7 @@ static int fleet_roll_up_all(const struct fleet_engine *engine, int n, char **pa
 	return status;
 }
 
-/* Return: EXIT_DONE, or EXIT_USAGE after saying which words there are */
+/* Return: EXIT_DONE, or EXIT_USAGE after a message with the known words */
 static int fleet_check_word(const char *what, const struct opt_word *word)
 {
 	char words[256];
@@ -307,7 +310,7 @@ static int fleet_check_word(const char *what, const struct opt_word *word)
 			       cmd_words(word->word, words, sizeof(words)));
 }
 
-/* Return: EXIT_DONE, or EXIT_FAILED after naming the input that cannot be found */
+/* Return: EXIT_DONE, or EXIT_FAILED after naming the input that was not found */
 static int fleet_check_inputs(int n, char **path)
 {
 	struct stat st;

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * grtrace gpuperf: one shot, as the tool of that name: the files of a program's
- * run and nothing else. It is `record` with its options set, into a directory
- * that is removed when the files are made. `convert` makes the timeline of such
- * a file: it is `export`.
+ * grtrace gpuperf: one command with the options and files of the tool of that name. It runs `record` with
+ * these options into a directory that is removed when the files are made. `convert` makes the timeline of
+ * such a file with `export`.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -82,7 +81,7 @@ static int gpuperf_convert_help(void)
 	return cmd_close_stdout();
 }
 
-/* The timeline of a file that is there. */
+/* Makes the timeline of an existing file. */
 static int gpuperf_convert(int argc, char **argv)
 {
 	const struct cmd convert = {.opts = convert_options};
@@ -164,9 +163,9 @@ static int gpuperf_run(int argc, char **argv)
 		return status;
 	if (!argc)
 		return cmd_usage_error("no program to run is given");
-	/* before files exist that a signal would leave behind */
+	/* before there are files that a signal would leave behind */
 	cmd_catch_signals();
-	/* the recording belongs to the user of sudo, and so does its directory */
+	/* recording and directory belong to the user who called sudo */
 	privileges_user(&uid, &gid);
 	if (tempdir_make(dir, sizeof(dir), "gpuperf", uid, gid)) {
 		status = cmd_fail(EXIT_FAILED, strerror(errno), "TMPDIR=DIR, a directory with free space",

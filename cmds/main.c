@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * grtrace: finds the subcommand, has its options parsed and runs it; prints
- * help from the tables. What a command does is in its own file.
+ * grtrace: finds the subcommand, parses its options and runs it; prints help from the tables. Each command
+ * has a file of its own.
  */
 #include <fcntl.h>
 #include <stdlib.h>
@@ -27,7 +27,7 @@ const struct cmd_example cmd_examples[] = {
 	{.command = NULL},
 };
 
-/* Programs of other names that are a command: links to this one. */
+/* Names of programs that stand for a command: links to this program. */
 static const struct alias {
 	const char *program;
 	const char *command;
@@ -140,7 +140,7 @@ static int run_command(const struct cmd_row *row, int argc, char **argv)
 	return help ? show_command(row) : row->cmd->run(argc, argv);
 }
 
-/* The command that this program's name stands for, NULL: it is grtrace. */
+/* The command for which this program's name stands; NULL: the name is grtrace. */
 static const struct cmd_row *command_of_program(const char *path)
 {
 	const char *slash = path ? strrchr(path, '/') : NULL, *name = slash ? slash + 1 : path;
@@ -153,8 +153,8 @@ static const struct cmd_row *command_of_program(const char *path)
 }
 
 /*
- * A closed descriptor 0, 1 or 2 would be given to the next file opened, and messages would land in a
- * recording. Output for one that was closed fails, as without this.
+ * If descriptor 0, 1 or 2 is closed, the next opened file would get its number, and messages would end up in
+ * a recording. Output to a descriptor that was closed fails, as it would without this.
  */
 static void hold_standard_files(void)
 {
@@ -173,7 +173,7 @@ int main(int argc, char **argv)
 	const char *word;
 
 	hold_standard_files();
-	/* a message in one write, so that those of several programs do not mix */
+	/* a message is written at once, so that messages of several programs do not mix */
 	setvbuf(stderr, NULL, _IOLBF, BUFSIZ);
 	if (row)
 		return run_command(row, argc - 1, argv + 1);

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * grtrace merge: what the CPU requested and what the GPU did, as one timeline.
- * How a line looks is in lib/lines/line_out.c, how the streams come
- * together in lib/merge.
+ * grtrace merge: the CPU's requests and the GPU's work as one timeline. lib/lines/line_out.c formats the
+ * lines, lib/merge combines the streams.
  */
 #include <ctype.h>
 #include <errno.h>
@@ -62,7 +61,7 @@ static bool merge_is_same(const char *a, const char *b)
 	return !stat(a, &x) && !stat(b, &y) && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
 }
 
-/* Return: whether an earlier input has events that this one would provide once more. */
+/* Return: whether an earlier input already provides the events of this one. */
 static bool merge_has(const struct merging *run, const char *path, enum grt_merge_side side)
 {
 	for (unsigned int i = 0; i < grt_merge_inputs(run->merge); i++) {
@@ -233,7 +232,7 @@ static uint64_t events_of(const struct merging *run)
 	return total;
 }
 
-/* An input without any usable event is an error; a partial one is reported. */
+/* An input without any usable event is an error; a partly usable one is only reported. */
 static int merge_judge(struct merging *run)
 {
 	unsigned int i, n = grt_merge_inputs(run->merge);

@@ -229,7 +229,7 @@ void merge_print_input(struct merging *run, unsigned int input, bool verbose)
 		print_faults(run, input, h);
 	if (h->text.skipped)
 		print_skipped(run, input, verbose);
-	/* events that --from and --to exclude say nothing about the input */
+	/* if --from and --to exclude events, nothing follows about the input */
 	if (side == GRT_MERGE_BOTH || run->out.input[input].total || run->from || run->to != UINT64_MAX)
 		return;
 	merge_stats_begin(run, input);

@@ -25,13 +25,13 @@
 
 #define OBJECTS_MAX 65536U
 #define ADDRESSES_MAX 1048576U
-/* Descriptors of all sources together; half of what the process may have at most. */
+/* Most descriptors of all sources together; half of what the process may have at most. */
 #define OPEN_MAX 768U
-/* Names, each once, and their bytes. */
+/* Most names, each stored once, and most bytes of them. */
 #define NAMES_MAX 4194304U
 #define NAME_BYTES_MAX ((size_t)128 << 20)
 #define NAME_MAX_BYTES 4096U
-/* Bytes of DWARF that are read; for files with more, symbol tables are used. */
+/* Most bytes of DWARF that are read; for files with more, symbol tables are used. */
 #define DEBUG_MAX (8U << 20)
 
 /* Memory that the separate process may use. */
@@ -44,7 +44,7 @@
 /**
  * struct object - a file
  * @name: NULL for a map
- * @first: the first of its addresses
+ * @first: number of the first of its addresses
  * @wants: number of its addresses without an answer
  * @asked: the separate process was asked for it and has not answered
  * @refused: there was no room for it
@@ -63,8 +63,12 @@ struct object {
 	bool by_address;
 };
 
-/** struct address - @next: of the same file; @name: the first of its @names, which follow each other in
- * addresses.name; @nameless: the answer is that it has none */
+/**
+ * struct address
+ * @next: the next address in the same file
+ * @name: index in addresses.name of the first of its @names names
+ * @nameless: the answer is that it has no name
+ */
 struct address {
 	uint64_t at;
 	uint32_t object;
@@ -97,11 +101,11 @@ struct answer {
 /**
  * struct addresses - see addresses.h
  * @object, @address: by number, from 1 on
- * @known: numbers of addresses by (file, place)
+ * @known: numbers of addresses by (file, offset)
  * @name: functions at addresses
- * @current: the file at which the separate process is
+ * @current: the file that the separate process is reading
  * @heard: when its last message came
- * @in: bytes of its messages that are not processed yet, @used bytes
+ * @in: @used bytes of its messages that are not processed yet
  */
 struct addresses {
 	struct object *object;
@@ -248,7 +252,7 @@ int addresses_get(struct addresses *a, uint32_t object, uint64_t at, uint32_t *n
 
 /* -------------------------------------------------------- the process apart */
 
-/** struct job - of it: the tables, and the file that it begins with */
+/** struct job - the work of the separate process: the tables, and the file with which it begins */
 struct job {
 	const struct addresses *a;
 	uint32_t first;
@@ -292,7 +296,7 @@ static void addresses_write_answer(int out, uint32_t address, const struct grt_s
 
 static int addresses_open_file(struct grt_symbols *s, const struct object *o, uint32_t *number)
 {
-	/* a file that cannot be read has no names: that is an answer, too */
+	/* to have no names is also an answer, for a file that cannot be read */
 	if (!o->name)
 		grt_symbols_perf_map_fd(s, 1, o->fd);
 	return o->name ? grt_symbols_object_fd(s, o->name, o->fd, number) : 0;
@@ -349,7 +353,7 @@ static void find_current(struct addresses *a)
 		a->current++;
 }
 
-/* The file with its DWARF, where it has none itself. */
+/* The file that has the DWARF, if the object file itself has none. */
 static void find_debug(struct object *o)
 {
 	int fd;
@@ -426,7 +430,7 @@ static bool is_sound(const struct addresses *a, const struct answer *answer, con
 	return n <= 2 * GRT_SYMBOLS_FRAMES_MAX && !(n % 2);
 }
 
-/* Takes an answer that is whole. Return: its bytes, 0: none is, or -errno where it is not sound */
+/* Takes a complete answer. Return: its size in bytes, 0: there is none, or -errno if it is invalid */
 static ssize_t take_answer(struct addresses *a, const char *bytes, size_t size)
 {
 	const char *names = bytes + sizeof(struct answer);
@@ -452,7 +456,7 @@ static ssize_t take_answer(struct addresses *a, const char *bytes, size_t size)
 	return ret ?: (ssize_t)(sizeof(answer) + answer.size);
 }
 
-/* Return: 1: there may be more, 0: that was all, or -errno */
+/* Return: 1: there may be more answers, 0: there are no more, or -errno */
 static int take_answers(struct addresses *a)
 {
 	ssize_t got = read(a->apart.in, a->in + a->used, 2 * ANSWER_MAX - a->used), n = 1;
@@ -471,7 +475,7 @@ static int take_answers(struct addresses *a)
 	return n < 0 ? (int)n : 1;
 }
 
-/* Return: 1: it goes on, 0: it has ended, or -errno */
+/* Return: 1: the process goes on, 0: it has ended, or -errno */
 static int addresses_listen(struct addresses *a, int ms)
 {
 	struct pollfd ready = {.fd = a->apart.in, .events = POLLIN};
@@ -481,7 +485,7 @@ static int addresses_listen(struct addresses *a, int ms)
 	return grt_now() - a->heard > SILENCE_NS ? -ETIMEDOUT : 1;
 }
 
-/* Return: whether there is one, and something for it to do */
+/* Return: whether a process was started: there is work for it */
 static bool has_process(struct addresses *a)
 {
 	find_current(a);
@@ -492,7 +496,7 @@ static bool has_process(struct addresses *a)
 	return a->processes < PROCESSES_MAX && !addresses_begin_process(a);
 }
 
-/* From now on, answers come without being requested. */
+/* From now on, the process sends its answers without further requests. */
 static void addresses_begin(struct addresses *a)
 {
 	a->begun = grt_now();

@@ -28,7 +28,7 @@
 #include "capabilities.h"
 
 #define NOBODY 65534
-/* Memory of apart_run(). */
+/* Limit of the memory of apart_run(). */
 #define MEMORY_MAX (512ULL << 20)
 #define CPU_SECONDS 5
 #define PATIENCE_MS 10000
@@ -39,7 +39,7 @@
 #define ARCHITECTURE AUDIT_ARCH_AARCH64
 #endif
 
-/** struct reply - through the pipe, in one piece */
+/** struct reply - passed through the pipe in one piece */
 struct reply {
 	int ret;
 	_Alignas(16) char answer[APART_MAX];
@@ -47,7 +47,7 @@ struct reply {
 
 /* ------------------------------------------------------- what the process may do */
 
-/* Sanitizers take all of the address space for themselves. */
+/* With sanitizers there is no limit, because they reserve all of the address space. */
 static int limit_memory(uint64_t more)
 {
 #ifndef __SANITIZE_ADDRESS__
@@ -82,8 +82,10 @@ static int apart_by_number(const void *a, const void *b)
 	return *x < *y ? -1 : *x > *y;
 }
 
-/* Between those that stay: no loop over a million numbers, and nothing that is opened meanwhile by another
- * thread. */
+/*
+ * Closes the ranges between the descriptors that stay open. This needs no loop over a million numbers, and
+ * misses no descriptor that another thread opens meanwhile.
+ */
 static int close_others(int *keep, size_t n)
 {
 	unsigned int from = 0;
@@ -97,7 +99,10 @@ static int close_others(int *keep, size_t n)
 	return syscall(SYS_close_range, from, ~0U, 0) ? -errno : 0;
 }
 
-/* Who may not, any more, has given up what that needs: the filter is for both. */
+/*
+ * A process that has no privilege to change its user has given it up before; the filter applies in both
+ * cases.
+ */
 static int become_nobody(void)
 {
 	if (!geteuid() &&
@@ -109,7 +114,7 @@ static int become_nobody(void)
 
 #ifdef ARCHITECTURE
 
-/* Memory, and descriptors that are open already. */
+/* System calls for memory, and for descriptors that are open already. */
 static const unsigned int allowed[] = {
 	SYS_read,	SYS_pread64,  SYS_write,      SYS_close,	 SYS_fstat,
 	SYS_newfstatat, SYS_lseek,    SYS_mmap,	      SYS_munmap,	 SYS_mremap,
@@ -140,7 +145,7 @@ static int filter_calls(void)
 
 #else
 
-/* The calls of this machine have other numbers, so nothing is taken apart on it. */
+/* These calls have other numbers on this architecture, so nothing is parsed in a separate process on it. */
 static int filter_calls(void)
 {
 	return -ENOSYS;
@@ -156,7 +161,7 @@ static int apart_confine(const struct apart_work *w)
 		ret = limit_rest(w->cpu_seconds);
 	if (!ret)
 		ret = become_nobody();
-	/* after the change of the user, which takes it back */
+	/* after the change of the user, which resets this */
 	if (!ret && prctl(PR_SET_PDEATHSIG, SIGKILL))
 		ret = -errno;
 	if (!ret)
@@ -166,7 +171,7 @@ static int apart_confine(const struct apart_work *w)
 
 /* ---------------------------------------------------------------- a function */
 
-/** struct call - of apart_run() */
+/** struct call - a call of apart_run() */
 struct call {
 	int (*fn)(int fd, const void *arg, void *answer);
 	int fd;
@@ -196,7 +201,7 @@ static void apart_be_child(const struct apart_work *w, int out)
 	_exit(-ret);
 }
 
-/* Return: the answer of the process, -ETIMEDOUT or -EFAULT */
+/* Return: the result of the process, -ETIMEDOUT or -EFAULT */
 static int apart_listen(int in, void *answer, size_t size)
 {
 	struct pollfd ready = {.fd = in, .events = POLLIN};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Uses the kernel's user for files, see as_user.h and setfsuid(2). */
+/* Sets the user that the kernel checks for access to files, see as_user.h and setfsuid(2). */
 #include "as_user.h"
 
 #include <errno.h>
@@ -26,11 +26,14 @@ void as_user_begin(uid_t uid, gid_t gid)
 	if (!before.is_user)
 		return;
 	before.n = getgroups(NGROUPS_MAX, before.groups);
-	/* root's groups go with root's user; where that cannot be, less is done, not more */
+	/*
+	 * root's groups are replaced together with root; if that is impossible, the user can do less, not
+	 * more
+	 */
 	if (before.n >= 0 && setgroups(1, &gid))
 		before.n = -1;
 	setfsgid(gid);
-	/* takes the capabilities of files along */
+	/* this also removes root's capabilities for files */
 	setfsuid(uid);
 }
 
@@ -62,7 +65,7 @@ static void directory_of(const char *path, char *dir)
 		snprintf(dir, PATH_MAX, "%.*s", slash == path ? 1 : (int)(slash - path), path);
 }
 
-/* Nobody else can have put anything there, or on the way. */
+/* Return: whether no other user can have put anything at this place, or on the way to it. */
 static bool is_roots(const char *dir)
 {
 	struct open_how how = {.flags = O_PATH | O_DIRECTORY | O_CLOEXEC, .resolve = RESOLVE_NO_SYMLINKS};
@@ -83,7 +86,7 @@ bool as_user_begin_at(uid_t uid, gid_t gid, const char *path)
 	if (!before.is_user)
 		return false;
 	directory_of(path, dir);
-	/* the kernel requests the user of files here */
+	/* with these calls, the kernel returns the present user for files */
 	if (!faccessat(AT_FDCWD, dir, W_OK | X_OK, AT_EACCESS) || (errno != EACCES && errno != EPERM))
 		return true;
 	as_user_end();

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Gives up capabilities, see capabilities.h. By the system calls, so that nothing
- * is needed besides libc.
+ * Drops capabilities, see capabilities.h. It calls the kernel directly, so it needs no library besides libc.
  */
 #include <errno.h>
 #include <linux/capability.h>
@@ -26,7 +25,7 @@ static int keep_capabilities(uint64_t keep)
 	return syscall(SYS_capset, &head, data) ? -errno : 0;
 }
 
-/* Both are tried: a failure of one does not prevent the other. */
+/* Both are tried, so a failure of one does not prevent the other. */
 int capabilities_drop(uint64_t keep)
 {
 	int ret = keep_capabilities(keep);

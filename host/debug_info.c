@@ -16,16 +16,17 @@
 #include "elf_file.h"
 #include "stack/debug_file.h"
 
-/* The functions do not exist if libc has no dlopen() of its own (glibc before 2.34). */
+/* Weak, because these functions are missing if libc has no dlopen() of its own (glibc before 2.34). */
 #pragma weak dlopen
 #pragma weak dlsym
 
 #define DEBUG_FILE_MAX (64ULL << 20)
-/* Seconds without an answer; the client's own bound is a minute and a half. */
+/* How many seconds to wait for an answer; the client's own limit is a minute and a half. */
 #define PATIENCE "10"
 
-/** struct client - elfutils' library, which is loaded when it is needed first; @tried: it is here, or it is
- * not */
+/**
+ * struct client - elfutils' library, loaded when it is first needed; @tried: loading was tried
+ */
 struct client {
 	bool tried;
 	void *handle;
@@ -46,7 +47,7 @@ static void load_client(void)
 	void *library, *(*begin)(void);
 
 	client.tried = true;
-	/* no dynamic linker brought this program: it cannot load libraries */
+	/* this program was not started by a dynamic linker, so it cannot load libraries */
 	if (!dlopen || !dlsym || !getauxval(AT_BASE))
 		return;
 	library = dlopen("libdebuginfod.so.1", RTLD_NOW | RTLD_LOCAL);
@@ -69,7 +70,7 @@ static int ask_servers(const char *build_id)
 		load_client();
 	if (!client.handle)
 		return -ENOENT;
-	/* no length: it is hexadecimal */
+	/* length 0 means: the build id is hexadecimal text */
 	fd = client.find(client.handle, (const unsigned char *)build_id, 0, NULL);
 	return fd < 0 ? -ENOENT : fd;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Object files, which are anybody's. Functions are looked up by libelf, which the
- * loader of BPF programs brings along, in a process of its own.
+ * Object files that belong to any user. Functions are looked up by libelf, which the loader of BPF programs
+ * requires anyway, in a separate process.
  */
 #include "elf_file.h"
 
@@ -16,10 +16,10 @@
 
 #include "apart.h"
 
-/* endbr64 of x86-64, which a function that may be called by a pointer begins with */
+/* endbr64 of x86-64, with which functions begin that may be called through pointers */
 static const unsigned char endbr64[] = {0xf3, 0x0f, 0x1e, 0xfa};
 
-/** struct file - an open one */
+/** struct file - an open file */
 struct file {
 	int fd;
 	Elf *elf;
@@ -52,7 +52,7 @@ int elf_open(const char *path, struct grt_err *err)
 				     "cannot open %s for a uprobe", path);
 }
 
-/* The place in the file of an address that is loaded. */
+/* The offset in the file of an address. */
 static bool offset_of(Elf *elf, uint64_t address, uint64_t *offset)
 {
 	GElf_Phdr p;
@@ -120,7 +120,7 @@ static uint64_t behind_endbr64(int fd, uint64_t offset)
 	return offset;
 }
 
-/* More sections than the header counts: no linked file has them, and libelf makes gigabytes of them. */
+/* No linker makes more sections than the header can count, and libelf would allocate gigabytes for them. */
 static bool has_odd_sections(int fd)
 {
 	Elf64_Ehdr e;
@@ -129,7 +129,7 @@ static bool has_odd_sections(int fd)
 	       !e.e_shnum;
 }
 
-/* Apart from all else. */
+/* Runs in a separate process. */
 static int elf_file_look_up(int fd, const void *symbol, void *offset)
 {
 	uint64_t address;
@@ -168,8 +168,8 @@ int elf_function(int fd, const char *path, const char *symbol, uint64_t *offset,
 /* ---------------------------------------------------------- mapped files */
 
 /*
- * This is read while events are taken out of the buffers: a few bytes, with read(), and without a library,
- * because a file could make a library work as long as it likes.
+ * This is read while events are taken from the buffers: only a few bytes, with read(), and without a
+ * library, because a malicious file could keep a library busy for any time.
  */
 
 #define SEGMENTS_MAX 256
@@ -233,7 +233,7 @@ static void read_headers(int fd, struct headers *h)
 static void elf_file_find_address(const struct headers *h, uint64_t offset, uint64_t *address)
 {
 	for (const struct segment *s = h->segment; s < h->segment + h->n; s++) {
-		/* a mapping begins at a page */
+		/* a mapping begins at the start of a page */
 		if (s->type != PT_LOAD || !(s->flags & PF_X) || offset < (s->offset & ~0xfffULL))
 			continue;
 		if (offset >= s->offset && offset - s->offset >= s->size)
@@ -243,10 +243,10 @@ static void elf_file_find_address(const struct headers *h, uint64_t offset, uint
 	}
 }
 
-/* A note's name and text begin at multiples of @align. */
+/* The name and the contents of a note begin at multiples of @align. */
 static bool find_build_id(const unsigned char *notes, size_t size, size_t align, char *build_id)
 {
-	Elf64_Nhdr n; /* that of ELF of 32 bits is the same */
+	Elf64_Nhdr n; /* the struct of 32-bit ELF is the same */
 	size_t at = 0, text, next;
 
 	while (at + sizeof(n) <= size) {
@@ -277,7 +277,7 @@ static void read_build_id(int fd, const struct headers *h, char *build_id)
 		size = s->size < sizeof(notes) ? (size_t)s->size : sizeof(notes);
 		if (s->type != PT_NOTE || !elf_file_read_at(fd, notes, size, s->offset))
 			continue;
-		/* those of properties, with 8, are segments of their own */
+		/* notes with properties, which have alignment 8, are in a segment of their own */
 		if (find_build_id(notes, size, 4, build_id) || find_build_id(notes, size, 8, build_id))
 			return;
 	}

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * See known_gpus.h. DRM's devices are in sysfs, those of NVIDIA's driver in
- * /proc/driver/nvidia; a GPU that is in both has the same address there. A
- * virtio GPU is a virtio device on a PCI device: the address is that of the PCI device.
+ * See known_gpus.h. DRM's devices are in sysfs, those of NVIDIA's driver in /proc/driver/nvidia. A GPU in
+ * both has the same address there. A virtio GPU is a virtio device on a PCI device; its address is that of
+ * the PCI device.
  */
 #include "known_gpus.h"
 
@@ -19,13 +19,13 @@
 #include "nvidia_devices.h"
 #include "probe.h"
 
-/** struct list - the GPUs so far */
+/** struct list - the GPUs found so far */
 struct list {
 	struct known_gpu *gpu;
 	unsigned int n;
 };
 
-/* The last part of where the link leads, of a virtio device the one before: 0000:00:02.0/virtio0 */
+/* The last part of the link's target or, for a virtio device, the part before it: 0000:00:02.0/virtio0 */
 static void known_gpus_bus(const char *node, char *bus, size_t room)
 {
 	char link[PROBE_PATH], path[PROBE_PATH], *end;
@@ -38,7 +38,7 @@ static void known_gpus_bus(const char *node, char *bus, size_t room)
 		*end = 0;
 		end = strrchr(path, '/');
 	}
-	/* a directory that is no link has no address */
+	/* a directory that is not a link has no address */
 	if (end && strcmp(end, "/device"))
 		snprintf(bus, room, "%.31s", end + 1);
 }
@@ -54,7 +54,7 @@ static uint32_t number_of_node(const char *node)
 	return major << 20 | minor;
 }
 
-/* Return: the row of the GPU at this address, which is made if there is none; NULL: there is no room. */
+/* Return: the GPU at this address, which is added if it is new; NULL: there is no room. */
 static struct known_gpu *list_get(struct list *l, const char *bus)
 {
 	for (unsigned int i = 0; *bus && i < l->n; i++)
@@ -67,7 +67,7 @@ static struct known_gpu *list_get(struct list *l, const char *bus)
 	return &l->gpu[l->n++];
 }
 
-/* Connectors are there as well: card0-DP-1 */
+/* The directory also has connectors, such as card0-DP-1 */
 static int is_node(const char *name, const char *kind)
 {
 	size_t len = strlen(kind);
@@ -110,7 +110,7 @@ static int is_address(const struct dirent *e)
 	return grt_bus_number(e->d_name) != UINT32_MAX;
 }
 
-/* A line "KEY: VALUE" of the driver's file about a GPU. */
+/* A line "KEY: VALUE" in the driver's file about a GPU. */
 static bool nvidia_value(const char *text, const char *key, char *value, size_t room)
 {
 	const char *at = strstr(text, key);
@@ -201,7 +201,7 @@ const char *known_gpu_text(const struct known_gpu *gpu, char *text, size_t room)
 
 /* ------------------------------------------------------------- find one */
 
-/* How a word selects a GPU. */
+/* How a word identifies a GPU. */
 typedef bool (*match)(const struct known_gpu *gpu, const char *word);
 
 static bool has_name(const struct known_gpu *gpu, const char *word)
@@ -238,7 +238,7 @@ static bool has_file(const struct known_gpu *gpu, const char *word)
 	       known_gpu_has(gpu, (uint32_t)(major(st.st_rdev) << 20 | minor(st.st_rdev)));
 }
 
-/* "/dev/dri/card0" and "card0" are the same, also where the file is missing, as in a container. */
+/* "/dev/dri/card0" and "card0" mean the same, even if the file is missing, as in a container. */
 static const char *without_dir(const char *typed)
 {
 	static const char *const dirs[] = {"/dev/dri/", "/dev/"};
@@ -260,7 +260,7 @@ static match match_of(const char *word)
 	return grt_bus_parse(word) == UINT32_MAX ? has_name : has_address;
 }
 
-/* A word that stands for no other GPU. */
+/* A word that identifies no other GPU. */
 static const char *own_word(const struct known_gpu *gpu)
 {
 	for (int i = 0; !gpu->bus[0] && i < KNOWN_GPU_FILES; i++)
@@ -280,7 +280,7 @@ static int two_gpus(const char *typed, const struct known_gpu *a, const struct k
 			   known_gpu_text(b, other, sizeof(other)));
 }
 
-/* A device file of which nothing is known but its number. */
+/* A device file about which only its number is known. */
 static int unlisted_file(const char *typed, struct known_gpu *gpu, struct grt_err *err)
 {
 	struct stat st;

@@ -44,17 +44,17 @@ struct known_gpu {
 unsigned int known_gpus(struct known_gpu gpu[KNOWN_GPUS]);
 
 /**
- * known_gpu_find - the GPU for which @typed stands. A number N is cardN or nvidiaN; where these are two GPUs,
- * it is an error.
- * @gpu: of a device file that belongs to no known GPU, only this file is filled in
- * Return: 0, -ENODEV if there is none, or another negative errno; then @err says what and why
+ * known_gpu_find - finds the GPU for which @typed stands. A number N is cardN or nvidiaN; if these are two
+ * GPUs, it is an error
+ * @gpu: for a device file that belongs to no known GPU, only this file is set
+ * Return: 0, -ENODEV: there is none, or another negative errno; then @err says what and why
  */
 int known_gpu_find(const char *typed, struct known_gpu *gpu, struct grt_err *err);
 
-/** known_gpu_card - the card of the GPU at this address; empty if there is none */
+/** known_gpu_card - the card of the GPU at this address; empty: there is none */
 void known_gpu_card(const char *bus, char *card, size_t room);
 
-/** known_gpu_has - whether a device file belongs to the GPU. @gpu: NULL: any does */
+/** known_gpu_has - whether a device file belongs to the GPU; @gpu NULL: any file does */
 bool known_gpu_has(const struct known_gpu *gpu, uint32_t number);
 
 /** known_gpu_is_at - whether the GPU is at this address. @bus: as in base/bus.h */

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Libraries are found by name, in the dynamic linker's cache and directories;
- * none is loaded.
+ * Libraries are found by name, in the dynamic linker's cache and directories, and are not loaded.
  */
 #include "library.h"
 
@@ -14,8 +13,8 @@
 #include <unistd.h>
 
 /*
- * The header that ldconfig writes; an older format for old linkers may precede it. All offsets count from
- * here.
+ * The header that ldconfig writes; an older format for old linkers may come before it. All offsets are
+ * relative to this header.
  */
 struct cache_header {
 	char magic[20];
@@ -34,7 +33,7 @@ struct cache_entry {
 
 static const char cache_magic[] = "glibc-ld.so.cache1.1";
 
-/* A text of the cache, NULL where it does not end in it. */
+/* A text in the cache; NULL: it does not end within the cache. */
 static const char *cache_text(const char *cache, size_t size, uint32_t at)
 {
 	return at < size && memchr(cache + at, '\0', size - at) ? cache + at : NULL;
@@ -49,7 +48,7 @@ static bool library_fits(const char *soname, const char *name)
 	return !strcmp(name, soname);
 }
 
-/* The cache also has libraries of other machines, so the file is checked. */
+/* The cache also has libraries of other architectures, so the file is checked. */
 static bool scan_cache(const char *cache, size_t size, const char *soname, char path[PROBE_PATH])
 {
 	const struct cache_header *h = (const struct cache_header *)cache;

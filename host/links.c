@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The links of links.h. */
+/* Reads the links of links.h. */
 #include "links.h"
 
 #include <limits.h>

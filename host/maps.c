@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Reads the lines of maps.h, see proc(5); other lines are skipped. */
+/* Reads the lines described in maps.h, see proc(5); other lines are skipped. */
 #include "maps.h"
 
 #include <errno.h>
@@ -53,7 +53,7 @@ void maps_close(struct maps *m)
 	*m = (struct maps){.from = NULL};
 }
 
-/* Bytes of a link that leads to the file itself. */
+/* Bytes for a link that leads to the file itself. */
 #define LINK_BYTES 96
 
 static void maps_link(char *path, pid_t pid, uint64_t start, uint64_t end)
@@ -70,7 +70,7 @@ int maps_stat(pid_t pid, const struct maps_row *row, struct stat *st)
 	return stat(path, st) ? -errno : 0;
 }
 
-/* The name leads to the file only if no process has put another file or link there. */
+/* The name leads to the file only if no other file or link has taken its place. */
 static int maps_file_by_name(pid_t pid, const struct maps_row *row, int flags)
 {
 	char path[PATH_MAX + 32];
@@ -95,7 +95,7 @@ int maps_file(pid_t pid, uint64_t start, uint64_t end, const struct maps_row *sa
 	int fd, ret;
 
 	maps_link(path, pid, start, end);
-	/* to open a device may do something */
+	/* opening a device may have side effects */
 	if (!stat(path, &st) && !S_ISREG(st.st_mode))
 		return -ENODEV;
 	fd = open(path, flags);

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Follows the packets in a stream of bytes: only their headers are looked at.
+ * Follows the packets in a stream of bytes; reads only their headers.
  */
 #include <string.h>
 
 #include "trace/packet.h"
 #include "meter.h"
 
-/* A whole header is here. */
+/* A complete header has arrived. */
 static void take_header(struct meter *m)
 {
 	const struct grt_packet *p = &m->head;
@@ -20,7 +20,7 @@ static void take_header(struct meter *m)
 	m->left = size - sizeof(*p);
 }
 
-/* Takes bytes of a header. Return: how many */
+/* Takes bytes of a header. Return: their number */
 static size_t feed_header(struct meter *m, const char *data, size_t len,
 			  void (*count)(void *arg, const struct grt_packet *p), void *arg)
 {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Reads /proc/devices and /proc/driver/nvidia, below $GRTRACE_SYSROOT where
- * that is set.
+ * Reads /proc/devices and /proc/driver/nvidia, below $GRTRACE_SYSROOT if that is set.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -27,7 +26,7 @@ static FILE *open_rows(void)
 	return fopen(path, "re");
 }
 
-/* The next character device of NVIDIA. */
+/* The next of NVIDIA's character devices. */
 static bool next_row(FILE *f, struct row *r)
 {
 	char line[128];
@@ -77,7 +76,7 @@ int nvidia_loaded(struct grt_err *err)
 				    probe_load_fix("sudo modprobe nvidia"), "NVIDIA's driver is not loaded");
 }
 
-/* Compares the number after a key of a GPU's file, "Device Minor: 	 0". */
+/* Compares the number after a key in a GPU's file: "Device Minor: \t 0". */
 static bool has_minor(const char *path, uint32_t minor)
 {
 	FILE *f = fopen(path, "re");
@@ -92,7 +91,7 @@ static bool has_minor(const char *path, uint32_t minor)
 	return found;
 }
 
-/* The directory of the GPU with this minor is called by its address. */
+/* The directory of the GPU with this minor number has the GPU's address as its name. */
 static bool nvidia_devices_find_address(uint32_t minor, char *address, size_t room)
 {
 	const char *root = getenv("GRTRACE_SYSROOT");
@@ -135,7 +134,7 @@ bool nvidia_device_uuid(uint32_t number, char *uuid, size_t room)
 	return text[0];
 }
 
-/* Minors of the first major are fixed. */
+/* The minor numbers of the first major number are fixed. */
 static void static_name(uint32_t minor, char *name, size_t room)
 {
 	char address[16];

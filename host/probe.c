@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * See probe.h: files below the prefix, mounts, the kernel, this process's
- * privileges.
+ * See probe.h: files below the prefix, mounts, the kernel, and this process's privileges.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -165,7 +164,7 @@ bool probe_module_loaded(const char *module)
 	return probe_exists("/sys/module/%s", module);
 }
 
-/* The first number of a line of /proc/self/status after its first @skip numbers. */
+/* The number in a line of /proc/self/status after its first @skip numbers. */
 static bool own_status(const char *key, unsigned int base, unsigned int skip, unsigned long long *value)
 {
 	char text[8192], *p, *end;
@@ -188,7 +187,7 @@ bool probe_root(void)
 {
 	unsigned long long uid;
 
-	/* Real and effective. */
+	/* The real and the effective user. */
 	return own_status("Uid:", 10, 1, &uid) && !uid;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The reading of read_all.h. */
+/* Reads files as read_all.h says. */
 #include "read_all.h"
 
 #include <errno.h>
@@ -10,7 +10,7 @@
 
 #include "base/grow.h"
 
-/* Most of these files fit into this. */
+/* Enough for most of these files. */
 #define FIRST 4096U
 
 char *read_all(int fd, size_t max, size_t *used)

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Addresses of processes to places in files. A process's mappings are read when an
- * address is in none of those known; its files are opened below its own root, so
- * that those of containers are the right ones, and also when it has ended. Nothing
- * of them is read here, where events wait in the buffers and privileges are left.
+ * Finds the files and offsets for addresses in processes. A process's mappings are read when an address is
+ * in no known mapping. Its files are opened below its own root directory, so files of containers are found,
+ * even after the process has ended. The files are not read here, because events wait in the buffers, and
+ * this process still has privileges.
  */
 #include "symbols.h"
 
@@ -24,20 +24,20 @@
 #include "maps.h"
 #include "stack/debug_file.h"
 
-/* Processes kept; further ones push out the oldest. */
+/* Most processes; a further one replaces the oldest. */
 #define PROCESSES 64U
-/* Files, each once for all processes. */
+/* Most files, each counted once for all processes. */
 #define FILES 16384U
-/* Lookups between two readings of mappings that did not help. */
+/* Least number of lookups between two readings of mappings that did not help. */
 #define PATIENCE 256U
-/* Bytes of a map that a process wrote. */
+/* Most bytes of a map that a process wrote. */
 #define MAP_MAX (64U << 20)
 
 /**
  * struct process
  * @uid: its user
  * @root: its root directory, -1: unknown
- * @map: object of the code that it makes at run time, once it was needed
+ * @map: object for code that it makes at run time, once it was needed
  * @read_again: the lookup at which its mappings were last read again
  */
 struct process {
@@ -51,8 +51,8 @@ struct process {
 /**
  * struct symbols
  * @all: mappings, and the kernel's functions
- * @files: device, inode and path; the number of one is that of its mappings' object
- * @object: by that number: of @addresses
+ * @files: device, inode and path; a file's number is the object of its mappings
+ * @object: by that number: its object in @addresses
  */
 struct symbols {
 	struct grt_symbols *all;
@@ -189,8 +189,8 @@ void symbols_forget(struct symbols *s, pid_t pid)
 }
 
 /*
- * If an address is in no known mapping, a library may have been loaded: mappings are read again, but not for
- * every invalid address.
+ * If an address is in no known mapping, a library may have been loaded, so the mappings are read again, but
+ * not for every invalid address.
  */
 static const struct grt_symbols_mapping *symbols_look_up(struct symbols *s, struct process *p, uint64_t ip)
 {
@@ -211,7 +211,7 @@ bool symbols_is_code(struct symbols *s, pid_t pid, uint64_t ip)
 
 /* ------------------------------------------------------------------- files */
 
-/* A link in what the process sees leads nowhere else. */
+/* A link in the directories that the process sees leads nowhere outside of them. */
 static int symbols_open_below(int root, const char *path)
 {
 	const struct open_how how = {.flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY,
@@ -225,7 +225,7 @@ static int symbols_open_below(int root, const char *path)
 	return -1;
 }
 
-/* Return: whether it has been, or it would be but for the bound */
+/* Return: whether the process's map was looked for, or would be without the limit */
 static bool symbols_open_object(struct symbols *s, const struct process *p,
 				const struct grt_symbols_mapping *m)
 {
@@ -244,7 +244,10 @@ static bool symbols_open_object(struct symbols *s, const struct process *p,
 	return true;
 }
 
-/* /tmp is everybody's: a map counts that is root's, ours, or the process's own user's. */
+/*
+ * Any user can write to /tmp, so a map only counts if it belongs to root, to this process's user, or to the
+ * process's own user.
+ */
 static void open_map(struct symbols *s, const struct process *p)
 {
 	char path[64];
@@ -261,7 +264,7 @@ static void open_map(struct symbols *s, const struct process *p)
 		close(fd);
 }
 
-/* Made at run time, or in a file that is gone. */
+/* Code that was made at run time, or that is in a deleted file. */
 static int take_made(struct symbols *s, struct process *p, uint64_t ip, uint32_t *number)
 {
 	int ret = p->map ? 0 : addresses_object(s->addresses, NULL, &p->map);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Temporary directories. They are removed with nothing but system calls, so that
- * a signal's handler can do it.
+ * Temporary directories. They are removed only with system calls, so that a signal handler can do it.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -18,9 +17,9 @@
 #include "as_user.h"
 #include "tempdir.h"
 
-/* A command makes one, and a source of it another one. */
+/* Most directories: a command makes one, and a source of it another one. */
 #define DIRS_MAX 4
-/* A recording in it, and the files of that. */
+/* Most levels: a recording in the directory, and the recording's files. */
 #define DEPTH_MAX 4
 
 /* The layout of getdents64(2). */
@@ -33,9 +32,9 @@ struct entry {
 };
 
 /**
- * struct tempdir - one that is there
- * @above: the directory that it is in: who gives up privileges may not find the way there again
- * @name: in it
+ * struct tempdir - an existing directory
+ * @above: descriptor of its parent: a process that has dropped privileges may no longer find the way there
+ * @name: its name in the parent
  */
 static struct tempdir {
 	volatile sig_atomic_t there;
@@ -46,7 +45,7 @@ static struct tempdir {
 
 static void remove_tree(int above, const char *name, unsigned int depth);
 
-/* Return: whether anything was removed */
+/* Return: whether something was removed */
 static bool remove_entries(int dir, unsigned int depth)
 {
 	_Alignas(struct entry) char buf[2048];
@@ -111,7 +110,7 @@ static int make(struct tempdir *d, uid_t uid, gid_t gid)
 	as_user_begin(uid, gid);
 	d->there = mkdtemp(d->path) != NULL;
 	as_user_end();
-	/* if the user cannot reach the directory, no process of this user can put anything in its place */
+	/* if the user cannot reach the directory, no process of the user can put anything into its place */
 	if (!d->there && errno == EACCES && uid != (uid_t)-1 && mkdtemp(strcpy(d->path, template)))
 		d->there = !lchown(d->path, uid, gid);
 	sigprocmask(SIG_SETMASK, &before, NULL);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Finds tracefs. If it is not mounted, a detached mount is made, which no other process sees and which ends
+ * Finds tracefs. If it is not mounted, a detached mount is made that no other process sees and that ends
  * with the descriptor.
  */
 #include <dirent.h>
@@ -122,13 +122,13 @@ char *tracefs_format(int tracefs, const char *group, const char *event)
 	return text;
 }
 
-/* The last word of a declaration, without what follows in brackets. */
+/* The last word of a declaration, without the brackets after it. */
 static bool declares(const char *decl, size_t length, const char *name)
 {
 	size_t want = strlen(name);
 	const char *bracket = memchr(decl, '[', length);
 
-	/* "char name[16]"; but "char[] name", where the brackets belong to the type */
+	/* "char name[16]", but "char[] name", in which the brackets belong to the type */
 	if (bracket && !memchr(bracket, ' ', length - (size_t)(bracket - decl)))
 		length = (size_t)(bracket - decl);
 	return length > want && !memcmp(decl + length - want, name, want) &&

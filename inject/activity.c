@@ -10,11 +10,13 @@
 #include "inject.h"
 
 #define BUFFER_BYTES ((size_t)1 << 20)
-/* Made and touched before they are requested: a request may come within a launch. */
+/*
+ * Buffers are allocated and touched before CUPTI requests them, because it may request one within a launch.
+ */
 #define BUFFERS_READY 8
 /*
- * If CUPTI has this many buffers, it gets no more, and counts the records that it drops; before CUDA 12.9 it
- * cannot handle that.
+ * If CUPTI has this many buffers, it gets no more and counts the records that it drops. Before CUDA 12.9, it
+ * cannot handle a missing buffer.
  */
 #define BUFFERS_ENOUGH 256
 #define BUFFERS_MAX 2048
@@ -23,7 +25,8 @@
 enum { BUFFER_NONE, BUFFER_FREE, BUFFER_OUT, BUFFER_FULL, BUFFER_EMPTY };
 
 /**
- * struct buffer - @next: in the queue of completed ones, the one that came before
+ * struct buffer
+ * @next: the buffer that was completed before this one
  * @last: the last record that was written while CUPTI had the buffer, see activity_recover(); NULL: none
  */
 struct buffer {
@@ -45,14 +48,14 @@ static struct buffer *_Atomic completed;
 	}
 static struct packets packets = PACKETS;
 static _Atomic bool over;
-/* CUPTI has requested a buffer: it had records for this library. */
+/* CUPTI has requested a buffer, so it had records for this library. */
 static _Atomic bool asked;
-/* A graph is one record, not one for each of its kernels. */
+/* A graph is one record instead of one record per kernel. */
 static bool whole_graphs;
 
 /* -------------------------------------------------------------- buffers */
 
-/* Return: a place whose memory was freed, BUFFERS_MAX: there is none. */
+/* Return: an index whose memory was freed; BUFFERS_MAX: there is none */
 static unsigned int activity_take_empty(void)
 {
 	unsigned int n = atomic_load(&buffers), i;
@@ -84,7 +87,7 @@ static struct buffer *activity_make_buffer(void)
 		buffer[empty].at = memory;
 		return &buffer[empty];
 	}
-	/* with memory only: a place is never given back */
+	/* only now that there is memory, because a new index is never given back */
 	do {
 		if (at >= limit) {
 			munmap(memory, BUFFER_BYTES);
@@ -117,7 +120,7 @@ static struct buffer *activity_find(const uint8_t *at)
 {
 	unsigned int n = atomic_load(&buffers), i;
 
-	/* a place that is taken has no memory for a moment */
+	/* an index that was just taken has no memory for a moment */
 	if (!at)
 		return NULL;
 	for (i = 0; i < n; i++)
@@ -143,7 +146,10 @@ static void activity_complete(void *context, uint32_t stream, uint8_t *at, size_
 
 /* -------------------------------------------------------------- records */
 
-/* The stamps of a record of ours from one of CUPTI's: all kinds call them the same. */
+/*
+ * Copies the time stamps of CUPTI's record into a record of ours: in all kinds of records they have the same
+ * names.
+ */
 #define STAMPS(r, c)                                          \
 	do {                                                  \
 		(r).start = clock_convert((c)->start);        \
@@ -187,7 +193,7 @@ static void activity_put_kernel(const union cupti_record *c, uint64_t now)
 	packets_put(&packets, &r.e);
 }
 
-/* A kernel by the name of the graph, as Nsight Systems has it. */
+/* The record has the name of the graph, as in Nsight Systems. */
 static void activity_put_graph(const union cupti_record *c, uint64_t now)
 {
 	const struct cupti_graph_trace *g = &c->graph;
@@ -217,7 +223,7 @@ static void activity_put_graph(const union cupti_record *c, uint64_t now)
 	packets_put(&packets, &r.e);
 }
 
-/* CUPTI's three records of memory have these members, each at places of its own. */
+/* CUPTI's three kinds of memory records have these members at different offsets. */
 #define BEGIN_COPY(r, m, now)                                                          \
 	do {                                                                           \
 		event_init(&(r).e, GRT_EV_GPU_COPY, sizeof(r), now);                   \
@@ -281,14 +287,14 @@ static void activity_put_overhead(const union cupti_record *c, uint64_t now)
 		r.correlation = launch_gpu_correlation(
 			*(const uint32_t *)((const char *)c + CUPTI_OVERHEAD_CORRELATION), r.start);
 	r.kind = o->overhead_kind;
-	/* only CUPTI's one subscriber has set what identifies a thread */
+	/* what identifies a thread can be set only if this library is CUPTI's only subscriber */
 	r.object = subscriber_is_one_of_several() ? 0 : o->object[1];
 	packets_put(&packets, &r.e);
 }
 
 /*
- * Not CUPTI_ACTIVITY_KIND_SYNCHRONIZATION: with it a PyTorch layer is a fifth slower (CUDA 13.0). Waits are
- * calls that have callbacks anyway; the writer makes their records.
+ * Not CUPTI_ACTIVITY_KIND_SYNCHRONIZATION: it makes a PyTorch layer 20 % slower (CUDA 13.0). The calls that
+ * wait have callbacks anyway, from which the writer makes the records.
  */
 static const struct kind {
 	int kind;
@@ -353,9 +359,10 @@ void activity_write(void)
 }
 
 /*
- * When another client registered itself, CUPTI may have had buffers of ours with records. It gives them to
- * the other one, which does not know them. CUPTI zeroes a buffer when it gets it, so the first record without
- * a kind is the end. A buffer that CUPTI still has may come back with more records: they are written then.
+ * When another client registered itself, CUPTI may have had buffers of ours that contain records. CUPTI
+ * hands them to the other client, which does not know them. CUPTI zeroes a buffer when it gets it, so the
+ * first record without a kind is the end. A buffer that CUPTI still has may come back with more records,
+ * which are written then.
  */
 void activity_recover(void)
 {
@@ -400,7 +407,7 @@ bool activity_is_requested(void)
 	return atomic_load(&asked);
 }
 
-/* The other client may have registered a clock of its own. */
+/* The other client may have registered its own clock. */
 int activity_register(void)
 {
 	if (inject.cupti.register_clock)
@@ -420,7 +427,7 @@ bool activity_wants_graphs(void)
 
 static bool activity_wants(int kind)
 {
-	/* it would make kernels run one by one; it is only understood */
+	/* this kind would make kernels run one by one, so it is read but never enabled */
 	if (kind == CUPTI_KIND_KERNEL)
 		return false;
 	return kind != CUPTI_KIND_GRAPH_TRACE || whole_graphs;
@@ -478,7 +485,7 @@ void activity_reset(void)
 {
 	struct buffer *b = atomic_exchange(&completed, NULL);
 
-	/* of the recording before: CUPTI has handed it back late */
+	/* a buffer of the previous recording, which CUPTI has returned late */
 	for (; b; b = b->next)
 		atomic_store(&b->state, BUFFER_FREE);
 	packets = (struct packets)PACKETS;

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /*
- * Memory that the program allocates and frees, from callbacks of the driver's functions where they return:
- * the runtime's call these. Not CUPTI's memory records: those are made for each allocation besides, have
- * another layout in each CUDA, no stack, and nothing of physical memory. A launch pays nothing for it.
+ * Memory that the program allocates and frees, from callbacks at the return of the driver's functions; the
+ * runtime's functions call these. CUPTI's memory records are not used: each allocation has one in addition
+ * to its callback, their layout differs between CUDA versions, they have no stack, and they do not cover
+ * physical memory. Launches are not slower because of this.
  */
 #include "inject.h"
 
-/* enum alloc_how - where a function's arguments have address and size */
+/* enum alloc_how - which arguments of a function have the address and the size */
 enum alloc_how {
 	OUT,   /* it returns the address by its first one, the second one is the size */
 	PITCH, /* the same, and a pitch: that times the fourth one is the size */
@@ -14,7 +15,7 @@ enum alloc_how {
 	FREE,  /* the address is the first one */
 };
 
-/* The kinds of ALLOC records. */
+/* Kinds of ALLOC records. */
 enum { ANY, DEVICE, POOL, PHYSICAL, MANAGED, PINNED, REGISTERED };
 
 static const struct alloc_call {
@@ -51,7 +52,7 @@ static const struct alloc_call *alloc_call_of(uint32_t number)
 	return NULL;
 }
 
-/* One load, because every launch comes here, too. */
+/* A single load, because every launch passes here, too. */
 bool alloc_is(uint32_t number)
 {
 	return number < NUMBERS && is_alloc[number];

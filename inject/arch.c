@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-/* The table of machines. */
+/* The table of architectures. */
 #include "arch.h"
 
 static const struct grt_arch *const archs[] = {

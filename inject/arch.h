@@ -14,7 +14,7 @@
 
 struct grt_cfi_rule;
 
-/* Results of analysing the code of a frame that no table has. */
+/* Results of the analysis of code that no unwind table covers. */
 enum grt_arch_look {
 	GRT_ARCH_NOTHING,
 	GRT_ARCH_SURE,	 /* the rule is certain */
@@ -22,7 +22,7 @@ enum grt_arch_look {
 	GRT_ARCH_CALLED, /* the frame has made a call: a frame pointer may lead on */
 };
 
-/* The number of no register. */
+/* No register has this number. */
 #define GRT_ARCH_NO_REGISTER 0xff
 
 /* Bytes of code before and after an address that struct grt_arch.look() gets; missing bytes are 0.
@@ -103,7 +103,7 @@ static inline uint64_t grt_arch_code(uint64_t saved)
 	return saved;
 }
 
-/* struct grt_arch.links, for the compiler. */
+/* struct grt_arch.links as a constant for the compiler. */
 #define GRT_ARCH_LINKS false
 /* Whether the begin of the caller's part of the stack is unknown from a frame pointer. */
 #define GRT_ARCH_SP_UNKNOWN false

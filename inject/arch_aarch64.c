@@ -34,7 +34,7 @@ static const struct grt_cfi_rule arm_sigreturn_rule = {
 	.signal = true,
 };
 
-/* bl, blr, blraa and their kin */
+/* bl, blr, blraa and similar */
 static bool arm_is_call(uint32_t word)
 {
 	return (word & 0xfc000000) == 0x94000000 || (word & 0xfffffc1f) == 0xd63f0000 ||
@@ -42,8 +42,8 @@ static bool arm_is_call(uint32_t word)
 }
 
 /*
- * struct arm_frame - the part of a frame that was removed: bytes, and where in it x29 and x30 were, -1:
- * nowhere
+ * struct arm_frame - the part of a frame that was removed: its size in bytes, and the offsets of x29 and x30
+ * in it, -1: not in it
  */
 struct arm_frame {
 	int32_t size;
@@ -51,7 +51,7 @@ struct arm_frame {
 	int32_t ra_at;
 };
 
-/* Return: whether it takes some of the frame down */
+/* Return: whether the instruction removes a part of the frame */
 static bool arm_takes_down(uint32_t word, struct arm_frame *f)
 {
 	if ((word & 0xffc07fff) == 0xa8c07bfd) { /* ldp x29, x30, [sp], #imm7 * 8 */
@@ -69,7 +69,7 @@ static bool arm_takes_down(uint32_t word, struct arm_frame *f)
 	return (word & 0xffc003ff) == 0x910003ff;
 }
 
-/* Code that does nothing after its call but take its frame down, as trampolines do (CPython's for perf). */
+/* Code that only removes its frame after its call, as trampolines do (CPython's for perf). */
 static bool arm_is_epilogue(const uint8_t *code, const uint8_t *end, struct grt_cfi_rule *rule)
 {
 	struct arm_frame f = {0, -1, -1};
@@ -99,8 +99,8 @@ static bool arm_is_of_plt(uint32_t word)
 }
 
 /*
- * Return: whether the code from there on is a PLT: linkers make no tables for it, and it does not change the
- * stack and x30.
+ * Return: whether the code from there on is a PLT. Linkers write no unwind tables for it, and it changes
+ * neither the stack nor x30.
  */
 static bool arm_is_plt(const uint8_t *code, const uint8_t *end)
 {
@@ -109,7 +109,7 @@ static bool arm_is_plt(const uint8_t *code, const uint8_t *end)
 	return end - code >= 4 && arm_word(code) == 0xd61f0220; /* br x17 */
 }
 
-/* A return address is a multiple of four. The address at which code was interrupted is @address plus one. */
+/* A return address is a multiple of four. The address of interrupted code is @address plus one. */
 static enum grt_arch_look arm_look(uint64_t address, const uint8_t *at, const uint8_t *end,
 				   struct grt_cfi_rule *rule)
 {
@@ -151,7 +151,7 @@ static const struct grt_cfi_rule arm_plt_rule[2] = {
 	{.cfa = {GRT_CFI_SP, false, 16, 0}, .ra = {GRT_CFI_CFA, false, -8, 0}},
 };
 
-/* stp x16, x30, [sp, #-16]!, which "bti c" may stand in front of */
+/* stp x16, x30, [sp, #-16]!, perhaps after "bti c" */
 static unsigned int arm_plt_pushed(const uint8_t *at, const uint8_t *end)
 {
 	for (unsigned int n = 0; n < 8 && end - at >= GRT_ARCH_PLT_FIRST; n += 4)

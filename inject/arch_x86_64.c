@@ -32,8 +32,8 @@ static const struct grt_cfi_rule x86_sigreturn_rule = {
 };
 
 /*
- * Code that does nothing after its call but take its frame down, as trampolines
- * do (CPython's for perf): the frame's size is that.
+ * Code that only removes its frame after its call, as trampolines do (CPython's for perf): the code says how
+ * large the frame is.
  */
 static bool x86_is_epilogue(const uint8_t *code, const uint8_t *end, struct grt_cfi_rule *rule)
 {

@@ -24,9 +24,9 @@
 #define DRIVER_STOP 309U
 #define RUNTIME_START 171U
 #define RUNTIME_STOP 172U
-/* Windows that are not written yet. */
+/* Most windows that wait to be written. */
 #define WINDOWS_MAX 4096
-/* How long calls of a window that has ended are waited for: so often 0.5 ms. */
+/* How many times to wait 0.5 ms for the calls of a window that has ended. */
 #define CALLS_RETURN 20
 
 struct window {
@@ -36,13 +36,14 @@ struct window {
 };
 
 /**
- * @left: windows that may begin
- * @depth: ranges that are open; the window is that of the outermost
- * @client: of CUPTI, once it is there; @calls: its callbacks are on
- * @number: of the window that is open, or was last; @last: of the last one that is written, 0: none is
- * @end: when the open one ended, where nothing is recorded any more; 0: it goes on
- * @told: begin of the last one that is written to have begun
- * @lost: windows that found no place, or that CUPTI refused; @refused: its last error
+ * @left: number of windows that may still begin
+ * @depth: number of open ranges; the outermost one is the window
+ * @client: the subscriber of CUPTI, once there is one; @calls: its callbacks are enabled
+ * @number: number of the open or the last window
+ * @last: number of the last window that is written, 0: none is
+ * @end: time when the open window ended, after which nothing is recorded; 0: it is still open
+ * @told: begin of the last window whose begin is written
+ * @lost: windows that found no room, or that CUPTI refused; @refused: its last error
  */
 static struct {
 	pthread_mutex_t lock;
@@ -126,7 +127,7 @@ static int capture_switch(bool on)
 	if (!all.client)
 		return 0;
 	if (!on) {
-		/* no window comes any more */
+		/* no further window begins */
 		if (capture.how != CAPTURE_DUTY && !all.left)
 			launch_disable_calls(all.client);
 		activity_stop();
@@ -174,7 +175,7 @@ static void capture_end(void)
 	capture_keep(clock_monotonic());
 }
 
-/* The program's threads do not switch here, so that everything is on before the window begins. */
+/* The program's threads do not switch at this begin, so everything is on before the window begins. */
 bool capture_duty_begin(uint32_t number)
 {
 	bool on;
@@ -211,7 +212,10 @@ void capture_duty_end(void)
 	atomic_store(&capture.inside, false);
 	capture_keep(clock_monotonic());
 	pthread_mutex_unlock(&all.lock);
-	/* calls of the window return, and the GPU work that they launched is recorded */
+	/*
+	 * calls of the window return, and the GPU work that they launched is recorded, before the window is
+	 * written
+	 */
 	nanosleep(&moment, NULL);
 	for (int n = 0; n < CALLS_RETURN && launch_in_call(); n++)
 		nanosleep(&moment, NULL);
@@ -237,7 +241,7 @@ void capture_range(bool begins)
 	pthread_mutex_unlock(&all.lock);
 }
 
-/* The runtime's function calls the driver's: the inner one ends first, and is begun last. */
+/* The runtime's function calls the driver's function: the inner one ends first and begins last. */
 bool capture_call(int domain, uint32_t number, int site)
 {
 	bool starts = number == (domain == CUPTI_DOMAIN_DRIVER ? DRIVER_START : RUNTIME_START);

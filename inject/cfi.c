@@ -12,7 +12,7 @@
 
 #include "arch.h"
 
-/* Bytes being read; a read past the end gives 0 and sets @bad. */
+/* Bytes to be read; a read past the end returns 0 and sets @bad. */
 struct cursor {
 	const uint8_t *at;
 	const uint8_t *end;
@@ -93,7 +93,7 @@ static bool cfi_in_object(const struct grt_cfi_object *o, const void *address, s
 	return false;
 }
 
-/* DW_EH_PE_*: the low four bits are the form. */
+/* DW_EH_PE_*: the low four bits are the format of the value. */
 static uint64_t cfi_take_form(struct cursor *c, uint8_t form)
 {
 	switch (form & 0xf) {
@@ -183,7 +183,7 @@ enum {
 	OP_NOP = 0x96,
 };
 
-/* A value that is known but for a register: base + n, or the word at base + n, + after. */
+/* A value that depends on one register: base + n, or the word at base + n, + after. */
 struct value {
 	uint8_t base;
 	bool deref;
@@ -237,7 +237,7 @@ static int64_t cfi_wrapping_add(int64_t a, int64_t b)
 	return (int64_t)((uint64_t)a + (uint64_t)b);
 }
 
-/* Numbers wrap as the machine's do. */
+/* Numbers wrap around as on the machine. */
 static int64_t cfi_calculate(struct machine *m, uint8_t op, int64_t a, int64_t b)
 {
 	uint64_t ua = (uint64_t)a, ub = (uint64_t)b;
@@ -360,7 +360,7 @@ static void cfi_one_op(struct machine *m, struct cursor *c)
 		m->error = -EOPNOTSUPP;
 }
 
-/* An offset beyond 2 GiB is no stack frame's. */
+/* No stack frame has an offset beyond 2 GiB. */
 static int cfi_to_place(struct value v, struct grt_cfi_place *place)
 {
 	if (v.n != (int32_t)v.n || v.after != (int32_t)v.after || v.base == GRT_CFI_CONST)
@@ -369,14 +369,14 @@ static int cfi_to_place(struct value v, struct grt_cfi_place *place)
 	return 0;
 }
 
-/* struct where - an instruction, and the end of the entry that has the expressions for it */
+/* struct where - an instruction, and the end of the table entry with its expressions */
 struct where {
 	const struct grt_arch *arch;
 	uint64_t pc;
 	const uint8_t *end;
 };
 
-/* @code: the block with its length in front. */
+/* @code: the block, which begins with its length. */
 static int cfi_evaluate(const struct where *w, const uint8_t *code, bool push_cfa,
 			struct grt_cfi_place *place)
 {
@@ -409,7 +409,7 @@ struct cie {
 	struct cursor program;
 };
 
-/* The bytes of the entry at @at, its length taken off; an empty cursor at the end of the section. */
+/* The bytes of the entry at @at, without its length; an empty cursor at the end of the section. */
 static int cfi_entry_at(const struct grt_cfi_object *o, const uint8_t *at, struct cursor *c)
 {
 	struct grt_cfi_span span;
@@ -562,7 +562,7 @@ static int64_t cfi_scaled(int64_t factor, const struct program *p)
 	return (int64_t)((uint64_t)factor * (uint64_t)p->cie->data_align);
 }
 
-/* DW_CFA_def_cfa and its kin. */
+/* DW_CFA_def_cfa and its variants. */
 static void cfi_define_cfa(struct program *p, bool reg, bool offset, bool is_signed, struct cursor *c)
 {
 	if (reg)
@@ -668,7 +668,7 @@ static void cfi_extended(struct program *p, uint8_t op, struct cursor *c, const 
 	case 0x2d:
 		p->error = p->arch->signs ? 0 : -EOPNOTSUPP;
 		break;
-	case 0x2e: /* GNU_args_size */
+	case 0x2e: /* GNU_args_size: has no effect on rules */
 		cfi_uleb(c);
 		break;
 	case 0x2f: /* GNU_negative_offset_extended */
@@ -680,7 +680,10 @@ static void cfi_extended(struct program *p, uint8_t op, struct cursor *c, const 
 	}
 }
 
-/* Runs until the row for @pc is complete; it holds up to @p->location, or the end where @c is empty. */
+/*
+ * Runs until the row for @pc is complete; that row is valid up to @p->location, or to the end if @c is
+ * empty.
+ */
 static int cfi_run_on(struct program *p, struct cursor *c, uint64_t pc, const struct grt_cfi_object *o)
 {
 	uint8_t op;
@@ -781,7 +784,7 @@ static int cfi_read_fde(const struct grt_cfi_object *o, const uint8_t *at, struc
 	return c.bad ? -EBADMSG : 0;
 }
 
-/* The CIE's part of an FDE's program. */
+/* The CIE's part of the program of an FDE. */
 static int cfi_begin(struct program *p, const struct fde *f, const struct grt_cfi_object *o)
 {
 	int err;
@@ -799,7 +802,7 @@ static int cfi_begin(struct program *p, const struct fde *f, const struct grt_cf
 	return err;
 }
 
-/* The expressions of the CIE's program end where it ends; those of the FDE's where that does. */
+/* Expressions of the CIE's program end within the CIE, those of the FDE's program within the FDE. */
 static int cfi_rule_of_row(const struct program *p, const struct fde *f, uint64_t pc,
 			   struct grt_cfi_rule *rule)
 {
@@ -809,7 +812,7 @@ static int cfi_rule_of_row(const struct program *p, const struct fde *f, uint64_
 	return cfi_finish(&(struct where){p->arch, pc, end}, &p->row, rule);
 }
 
-/* The FDE at @at: its rule for @pc, -ENOENT where it is about other addresses. */
+/* The rule of the FDE at @at for @pc; -ENOENT if the FDE covers other addresses. */
 static int cfi_rule_of_fde(const struct grt_cfi_object *o, const uint8_t *at, uint64_t pc,
 			   struct grt_cfi_rule *rule)
 {
@@ -874,7 +877,7 @@ static int cfi_search_table(const struct grt_cfi_object *o, struct cursor c, uin
 	return cfi_rule_of_fde(o, (const uint8_t *)(uintptr_t)(base + pair[1]), pc, rule);
 }
 
-/* Reads the header: where the section is, and whether it has a table. */
+/* Reads the header, which says where the section is and whether there is a table. */
 static int cfi_read_header(const struct grt_cfi_object *o, struct cursor *c, uint64_t *section,
 			   uint8_t *count, uint8_t *table)
 {
@@ -910,7 +913,10 @@ int grt_cfi_find(const struct grt_cfi_object *o, uint64_t pc, struct grt_cfi_rul
 
 /* ---------------------------------------------------------------- all rows */
 
-/* Bytes of rows whose expression may have another value at each instruction, as a PLT's has: of all. */
+/*
+ * Most bytes, in all tables, of rows whose expression may have another value at each instruction, as in a
+ * PLT.
+ */
 #ifndef ROW_BYTES_MAX
 #define ROW_BYTES_MAX (8U << 20)
 #endif
@@ -920,7 +926,7 @@ static bool cfi_has_code(const struct row *row)
 	return row->cfa_code || row->ra.kind == AT_EXPR || row->fp.kind == AT_EXPR;
 }
 
-/* Reports a row for the code from @pc to @end; with an expression, each byte may have another rule. */
+/* Reports a row for the code from @pc to @end. With an expression, each byte may have another rule. */
 static void cfi_show_row(const struct program *p, const struct fde *f, uint64_t pc, uint64_t end,
 			 const struct grt_cfi_visit *visit, uint64_t *left)
 {

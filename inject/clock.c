@@ -10,9 +10,9 @@
 #include <x86intrin.h>
 #endif
 
-/* A clock that takes longer is replaced. */
+/* A clock whose reading takes longer is replaced by the processor's counter. */
 #define SLOW_NS 80
-/* The counter is given up when it is off by this much when it is tuned. */
+/* If tuning finds that the counter is off by more than this, it is not used any more. */
 #define OFF_NS 50000
 
 /* A time may be at most 100 s old: one snapshot every 100 ms. */
@@ -22,9 +22,10 @@ static struct grt_ev_clock snapshot[SNAPSHOTS];
 static uint64_t snapshots;
 
 /**
- * The processor's counter as a clock:
- * @version: odd while it is changed
- * @from, @ns: a moment by both; @scale: ns per step, times 2^32
+ * The processor's counter as a clock
+ * @version: odd while the struct is being changed
+ * @from, @ns: the same moment on both clocks
+ * @scale: ns per step of the counter, times 2^32
  */
 static struct {
 	_Atomic bool used;
@@ -34,7 +35,10 @@ static struct {
 	_Atomic uint64_t scale;
 } counter;
 
-/* struct moment - by both clocks; @error: steps between which the other one was read */
+/*
+ * struct moment - the same moment on both clocks
+ * @error: steps of the counter within which the other clock was read
+ */
 struct moment {
 	uint64_t count;
 	uint64_t ns;
@@ -49,7 +53,7 @@ static inline uint64_t clock_count_now(void)
 	return __rdtsc();
 }
 
-/* Whether it runs at one speed, whatever the processor does. */
+/* Return: whether the counter runs at one rate in all power states of the processor. */
 static bool clock_is_steady(void)
 {
 	unsigned int a, b, c, d;
@@ -75,7 +79,9 @@ static uint64_t clock_count_to_ns(uint64_t count, uint64_t from, uint64_t ns, ui
 	return ns + (uint64_t)(int64_t)(((__int128)ahead * (int64_t)scale) >> 32);
 }
 
-/* Tries before the clock itself is read: the writer may be preempted while it tunes, or be gone in a child.
+/*
+ * Tries before the system's clock is read instead: the writer may be preempted while it tunes, or be missing
+ * in a child.
  */
 #define TRIES 100
 
@@ -130,7 +136,7 @@ void clock_reset(void)
 	atomic_store(&given_back, false);
 }
 
-/* The best of a few. */
+/* The most exact of a few tries. */
 static struct moment clock_moment_now(void)
 {
 	struct moment best = {.error = UINT64_MAX};
@@ -202,7 +208,7 @@ void clock_tune(void)
 	m = clock_moment_now();
 	counted = clock_count_to_ns(m.count, atomic_load(&counter.from), atomic_load(&counter.ns),
 				    atomic_load(&counter.scale));
-	/* the machine was moved, or its counters are not one: never again */
+	/* the machine was migrated, or its processors' counters differ: the counter is not used any more */
 	if (counted > m.ns + OFF_NS || counted + OFF_NS < m.ns)
 		atomic_store(&counter.used, false);
 	else
@@ -214,7 +220,7 @@ void clock_forked(void)
 	atomic_store(&counter.used, false);
 }
 
-/* The best of a few tries: REALTIME was read between the other two. */
+/* The most exact of a few tries: REALTIME was read between the other two. */
 static void clock_take(struct grt_ev_clock *best)
 {
 	uint64_t before, after, real;
@@ -244,7 +250,7 @@ void clock_snapshot(void)
 	define_clock(c);
 }
 
-/* The last snapshot that is not later than the stamp, or the oldest. */
+/* The last snapshot that is not later than the time stamp, or else the oldest one. */
 static const struct grt_ev_clock *clock_before(uint64_t stamp)
 {
 	uint64_t oldest = snapshots > SNAPSHOTS ? snapshots - SNAPSHOTS : 0, i = snapshots - 1;

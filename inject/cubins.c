@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /*
- * Cubins: the code that the GPU gets, which names the lines of PC samples. A program's thread copies it where
- * it is loaded, since CUPTI shows it in that moment only; the writer makes a file of the recording of it,
- * once for each content: its name has CUPTI's CRC, which samples have, too. Several processes share the
- * files.
+ * Cubins: the code that the GPU runs, which has the line numbers for PC samples. CUPTI shows the code only
+ * while it is being loaded, so the program's thread copies it then. The writer stores it as a file of the
+ * recording, once for each content: the file's name has CUPTI's CRC, which samples have, too. Several
+ * processes share these files.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -17,14 +17,17 @@
 #include "inject.h"
 #include "trace/cuda_recording.h"
 
-/* Limits for one cubin, and for all that a process keeps, including those that wait. */
+/* Limits of the size of one cubin, and of all cubins that a process stores, including waiting ones. */
 #define CUBIN_MAX ((size_t)256 << 20)
 #define ALL_MAX ((size_t)1 << 30)
 #define CUBINS_MAX 16384U
 
 enum { KEPT = 1, KEPT_TOO_LARGE, KEPT_FAILED };
 
-/** struct cubin - waits for the writer; @copy: NULL: there was no room */
+/**
+ * struct cubin - a cubin that waits for the writer
+ * @copy: NULL: there was no room
+ */
 struct cubin {
 	struct cubin *next;
 	void *copy;
@@ -32,8 +35,9 @@ struct cubin {
 };
 
 /**
- * @first: that wait, in any order; with @lock
- * @bytes: kept, and those that wait; @known: CRCs of those that are written
+ * @first: cubins that wait, in any order; protected by @lock
+ * @bytes: bytes that were stored or wait
+ * @known: CRCs of the cubins that are written
  */
 static struct {
 	pthread_mutex_t lock;
@@ -86,7 +90,7 @@ static bool cubins_write_all(int fd, const char *at, size_t bytes)
 	return true;
 }
 
-/* Under another name first: one that has the name is whole. */
+/* The file is written under another name first, so a file with the final name is complete. */
 static int cubins_write_file(const struct cubin *c, const char *name)
 {
 	static unsigned int number;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /*
- * Finds the CUPTI that fits the process: one that it has loaded already, one that
- * belongs to its own CUDA runtime, or the newest that its driver can bear; in the
- * process's libraries first, then the toolkits, then what pip has installed.
+ * Finds the CUPTI that fits the process: one that the process has loaded already, one that belongs to its
+ * CUDA runtime, or the newest one that its driver supports. The search begins in the process's libraries,
+ * continues in the toolkits, and ends in the packages that pip has installed.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -18,7 +18,11 @@
 #define PATH_ROOM 4096
 #define NAME "libcupti.so"
 
-/** struct search - @major: the driver's version of CUDA, 0: unknown; @handle: the library that was found */
+/**
+ * struct search
+ * @major: major number of the driver's version of CUDA, 0: unknown
+ * @handle: the library that was found
+ */
 struct search {
 	struct cupti *cupti;
 	int major;
@@ -73,7 +77,7 @@ static bool cupti_try_path(struct search *s, const char *path)
 	return false;
 }
 
-/* The newest name first. */
+/* Tries the names from the last to the first: the newest version comes last. */
 static bool cupti_try_pattern(struct search *s, const char *pattern)
 {
 	glob_t g = {0};
@@ -97,7 +101,7 @@ static bool __attribute__((format(printf, 2, 3))) cupti_try_format(struct search
 	return s->handle || cupti_try_pattern(s, pattern);
 }
 
-/* Beside a CUDA runtime that the process has loaded, of the same major number. */
+/* In the directory of a CUDA runtime of the same major version that the process has loaded. */
 static void cupti_beside_runtime(struct search *s, char *path)
 {
 	const char *number = strstr(path, ".so.");
@@ -113,7 +117,7 @@ static void cupti_beside_runtime(struct search *s, char *path)
 	cupti_try_format(s, "%s/../../cuda_cupti/lib/" NAME ".%d*", dir, major);
 }
 
-/* Libraries that Python brought: site-packages/nvidia is beside them. */
+/* In the directories of Python's packages: site-packages/nvidia is beside a loaded library of theirs. */
 static void cupti_beside_python(struct search *s, const char *path)
 {
 	const char *site = strstr(path, "-packages/");

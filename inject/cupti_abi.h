@@ -78,7 +78,7 @@ enum {
 	CUPTI_VERSION_13_3 = 130300,
 };
 
-/* The number of no stream or event. */
+/* Not a number of any stream or event. */
 #define CUPTI_NONE 0xffffffffU
 
 /* CUpti_CallbackData */
@@ -383,8 +383,8 @@ typedef void (*cupti_request_v2_fn)(uint8_t **buffer, size_t *size, size_t *max_
 typedef void (*cupti_complete_v2_fn)(uint8_t *buffer, size_t size, size_t valid, void *info);
 
 /*
- * CUpti_SubscriberParams from CUDA 13.3 on (before, without the last two members)
- * @other, @other_room: get the name of the client because of which subscribing failed
+ * CUpti_SubscriberParams from CUDA 13.3 on (before 13.3 without the last two members)
+ * @other, @other_room: receives the name of the client that made the subscription fail
  * @several: other clients may subscribe, too; the first subscriber decides
  */
 struct cupti_subscriber {

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /*
- * What other records refer to by number: texts, the nodes of stacks, and the
- * objects that these are in. They have a stream of their own, which is written
- * before all others; its stamps are those of the beginning of the round before,
- * for what was not there then is used by nothing that is older. So a reader that
- * merges the streams by time knows a number when it meets it.
+ * Everything to which other records refer by number: texts, the nodes of stacks, and the object files of
+ * these. Definitions have their own stream, which is written before all others. Their time stamps are those
+ * of the beginning of the previous round: what is defined in this round did not exist then, so no earlier
+ * record refers to it. So a reader that merges the streams by time always knows a number when it reads it.
  */
 #include <fcntl.h>
 #include <limits.h>
@@ -21,15 +20,15 @@
 #include "python.h"
 #include "unwind.h"
 
-/* Texts that are not kept are written again, with another number. */
+/* Texts that have no room here are written again, with another number. */
 #define STRINGS_MAX (1U << 20)
 #define ARENA_BYTES ((size_t)256 << 20)
 
 #define NAMES 4096U
 
 /*
- * All other records depend on definitions, so many are kept while the disk is full. A few records may be
- * written even then: those with the counts of lost records.
+ * All other records depend on definitions, so many definitions are kept while the disk is full. A few
+ * records may be written even then: those with the counts of lost records.
  */
 #define ROOM_BYTES ((size_t)32 << 20)
 #define RESERVE_BYTES ((size_t)64 << 10)
@@ -42,9 +41,9 @@ struct packets define_packets = PACKETS;
 static uint64_t round_now, round_before;
 
 /**
- * struct string - a text that is known
- * @at: in the arena, where its NUL ends it
- * @next: of the same hash, a number
+ * struct string - a known text
+ * @at: offset in the arena of the NUL at its end
+ * @next: number of the next text with the same hash
  */
 struct string {
 	size_t at;
@@ -52,13 +51,13 @@ struct string {
 	uint32_t next;
 };
 
-/* Address space only: it is touched as it is used. */
+/* Only address space is reserved: memory is used as needed. */
 static char *arena;
 static size_t arena_used;
 static struct string *string;
 static uint32_t strings, *bucket;
 
-/* Kernel names by their address; the text is compared, for it may have changed. */
+/* Kernel names by their address; the text is compared as well, because it may have changed. */
 static struct {
 	const char *name;
 	uint32_t number;
@@ -66,7 +65,7 @@ static struct {
 
 static uint32_t modules_done;
 static struct define_row nodes;
-/* Stacks that were cut before this recording. */
+/* Stacks that were truncated before this recording. */
 static uint64_t cut_before;
 
 void define_round(void)
@@ -175,7 +174,7 @@ uint32_t define_name(const char *name)
 
 /* --------------------------------------------------------------- stacks */
 
-/* The program itself has no name there. */
+/* The dynamic linker has no name for the program itself. */
 static const char *define_path_of(const struct grt_umodule *m)
 {
 	static char exe[4096];
@@ -244,9 +243,8 @@ static bool define_node(uint32_t id)
 }
 
 /*
- * A thread may be preempted while it makes one. What waits for it is this one
- * alone: its children and the records that use them come after it, so after all
- * that is written here.
+ * A thread may be preempted while it adds a node. Only this node then waits: its children and the records
+ * that use them come after it, so they are written later, too.
  */
 void define_row(struct define_row *r, uint32_t known, bool (*define)(uint32_t number))
 {
@@ -312,8 +310,7 @@ void define_reset(void)
 	define_packets = (struct packets)PACKETS;
 }
 
-/* Whole seconds since this process was made, also where it has become another program since; UINT32_MAX: not
- * known. */
+/* Time since the process was created in whole seconds, which exec() does not reset; UINT32_MAX: unknown. */
 static uint32_t define_age_of_process(void)
 {
 	char text[1024], *at;
@@ -326,7 +323,7 @@ static uint32_t define_age_of_process(void)
 	if (fd >= 0)
 		close(fd);
 	text[n > 0 ? n : 0] = '\0';
-	/* the second field is the name, which may hold anything */
+	/* the second field is the name, which may contain any character */
 	at = strrchr(text, ')');
 	for (int field = 2; at && field < 22; field++)
 		at = strchr(at + 1, ' ');
@@ -336,7 +333,7 @@ static uint32_t define_age_of_process(void)
 	return age < UINT32_MAX ? (uint32_t)age : UINT32_MAX;
 }
 
-/* A number of the environment, UINT32_MAX: it has none. */
+/* A number from the environment; UINT32_MAX: there is none. */
 static uint32_t define_number(const char *name)
 {
 	const char *text = secure_getenv(name);
@@ -381,7 +378,9 @@ static void define_rank(void)
 	packets_put(&define_packets, &r.e);
 }
 
-/* The path of the process's control group: as the recorder sees it, or else as the process does. */
+/*
+ * The path of the process's control group: as the recorder sees it or, without one, as the process sees it.
+ */
 static uint32_t define_cgroup(char *path, size_t room)
 {
 	char text[4096], *found;
@@ -399,7 +398,7 @@ static uint32_t define_cgroup(char *path, size_t room)
 	if (!found)
 		return 0;
 	n = (ssize_t)strlen(found);
-	/* its end says most */
+	/* the end of the path is the most specific part */
 	memcpy(path, (size_t)n > room ? found + n - room : found, (size_t)n > room ? room : (size_t)n);
 	return (uint32_t)n;
 }
@@ -443,7 +442,7 @@ void define_process(uint32_t what, const char *text)
 	p.fields_lost = inject.fields_lost;
 	p.fields_unread = nvtx_payload_unread();
 	p.age = what == 1 ? define_age_of_process() : 0;
-	/* numbers begin anew with the first record, so its text follows it and is the first */
+	/* numbers begin anew with the first record, so its text is defined after it, as the first one */
 	if (what == 1)
 		p.text = text ? 1 : 0;
 	else

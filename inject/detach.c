@@ -26,13 +26,19 @@
 #include "codes/cuda_codes.h"
 #include "inject.h"
 
-/* How long the runtime's function is waited for, and from then on also the driver's. */
+/*
+ * How long to wait for a call of the runtime's functions, and from then on also for one of the driver's
+ * functions.
+ */
 #define RUNTIME_NS 100000000ULL
 #define ANY_NS 1400000000ULL
-/* A program without a call for this time is idle; a thread in a callback for longer is not waited for. */
+/*
+ * A program that makes no call for this time is idle; a thread that stays in a callback for longer is not
+ * waited for.
+ */
 #define IDLE_NS 900000000ULL
 
-/* PAUSED: calls are counted, and none of them detaches. */
+/* PAUSED: calls are counted, but none of them detaches. */
 enum {
 	DETACH_NONE,
 	DETACH_PAUSED,
@@ -45,22 +51,22 @@ enum {
 
 static _Atomic int state;
 static void *client;
-/* When the GPU's work was not recorded any more, and whether there was a call later. */
+/* When recording of GPU work stopped, and whether a call was made later. */
 static uint64_t began;
 static _Atomic bool called;
 static _Atomic bool graphs;
-/* CUPTI was left in the process: what the program made since was not seen. */
+/* CUPTI was left in the process, so what the program has created since then is unknown. */
 static bool left_attached;
 /* The context of the last GPU work. */
 static uint32_t context_seen;
 static _Atomic unsigned int contexts;
-/* Calls of the runtime, and of the driver, that the thread is in. */
+/* Numbers of calls of the runtime and of the driver that the thread is in. */
 static __thread unsigned int runtime_calls __attribute__((tls_model("initial-exec")));
 static __thread unsigned int driver_calls __attribute__((tls_model("initial-exec")));
-/* The attempt to detach that they were counted in, from 1. */
+/* Number of the attempt to detach, from 1, in which these calls were counted. */
 static _Atomic uint32_t attempt;
 static __thread uint32_t counted_in __attribute__((tls_model("initial-exec")));
-/* The thread is the writer, in a call of its own. */
+/* The thread is the writer and makes a call of its own. */
 static __thread bool own_call __attribute__((tls_model("initial-exec")));
 
 static bool detach_change_state(int from, int to)
@@ -95,7 +101,7 @@ void detach_see_context(uint32_t context)
 	context_seen = context;
 }
 
-/* The devices' own contexts: those that are there. */
+/* The devices' primary contexts, if they exist. */
 static unsigned int detach_primary_contexts(void)
 {
 	int (*count)(int *devices) = NULL, (*state_of)(int device, unsigned int *flags, int *active) = NULL;
@@ -126,14 +132,14 @@ bool detach_is_done(void)
 	return atomic_load(&state) == DETACH_DONE;
 }
 
-/* Done by one thread: the one that changes the state. */
+/* Run by one thread only: the thread that changes the state. */
 static void detach_finalize(int from)
 {
 	int saved = errno;
 
 	if (!detach_change_state(from, DETACH_RUNS))
 		return;
-	/* the program has waited for all that was recorded last, which is not written yet */
+	/* the program has waited for the last recorded work, whose record is not written yet */
 	if (atomic_load(&inject.detaching))
 		inject.cupti.flush_all(0);
 	inject.cupti.unsubscribe(client);
@@ -188,7 +194,7 @@ void detach_forked(void)
 	atomic_store(&state, DETACH_NONE);
 }
 
-/* Ends what has begun. Return: whether the program continues and CUPTI is attached */
+/* Ends what has begun. Return: whether the program goes on and CUPTI is still attached */
 static bool detach_is_attached(bool goes_on)
 {
 	while (goes_on && atomic_load(&state) == DETACH_RUNS)
@@ -202,9 +208,8 @@ static bool detach_is_idle(void)
 }
 
 /*
- * A call that waits for the GPU detaches, where it returns; calls of this domain are seen from now on. While
- * one may, CUPTI is not called from here.
- * Return: whether the program goes on, and none did
+ * From now on, the return of a call of this domain that waits for the GPU detaches CUPTI. While a call may
+ * do so, the writer does not call CUPTI. Return: whether the program goes on, and no call has detached
  */
 static bool detach_wait_for_call(int at, int domain, uint64_t ns)
 {
@@ -224,7 +229,7 @@ static bool detach_wait_for_call(int at, int domain, uint64_t ns)
 	return detach_change_state(at, DETACH_PAUSED) ? goes_on : detach_is_attached(goes_on);
 }
 
-/* No thread is in a callback where it may call CUPTI, and none comes there any more. */
+/* No thread is in a callback in which it may call CUPTI, and no further thread enters one. */
 static bool detach_callbacks_are_left(void)
 {
 	uint64_t limit = now_ns(CLOCK_MONOTONIC) + IDLE_NS;
@@ -242,7 +247,7 @@ static bool detach_can_finalize(void)
 	       detach_callbacks_are_left();
 }
 
-/* Return: whether CUPTI is still there */
+/* Return: whether CUPTI is still attached */
 static bool detach_make_call(void)
 {
 	int (*get_version)(int *version), version;

@@ -34,7 +34,7 @@ enum {
 	ATTRIBUTE_SHARED_RESERVED = 111,
 };
 
-/* The devices are written, or cannot be queried. */
+/* The devices are written, or the driver does not answer. */
 static bool done;
 
 struct driver {
@@ -48,7 +48,7 @@ struct driver {
 	int (*attribute)(int *value, int attribute, int device);
 };
 
-/* Return: whether what every driver since CUDA 11.1 has is there */
+/* Return: whether the driver has the functions that all drivers since CUDA 11.1 have */
 static bool device_bind(struct driver *d)
 {
 	*(void **)&d->count = cupti_driver_symbol("cuDeviceGetCount");
@@ -62,7 +62,7 @@ static bool device_bind(struct driver *d)
 	return d->count && d->get && d->name && d->uuid && d->bus && d->memory && d->attribute;
 }
 
-/* 0: the driver does not know it. */
+/* Return: the attribute's value; 0: the driver does not know it */
 static uint32_t device_attribute(const struct driver *d, int attribute, int device)
 {
 	int value = 0;
@@ -77,7 +77,7 @@ static void device_write_uuid(char *text, size_t room, const char *prefix, const
 		 u[13], u[14], u[15]);
 }
 
-/* A MIG instance has an identity of its own, which another function of the driver reports. */
+/* A MIG instance has its own UUID, which another function of the driver returns. */
 static bool device_identify(const struct driver *d, int device, struct grt_ev_device *r)
 {
 	uint8_t board[16], own[16];

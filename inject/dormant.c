@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /*
- * A program that is not recorded: a thread waits until a recorder asks, and CUPTI is
- * not touched before. What the recorder gets is written into a pipe, so that the
- * program opens no file, whatever its user, its rights and its namespaces are.
+ * A program that is not recorded yet: a thread waits until a recorder asks for a recording, and does not
+ * touch CUPTI before. The recorder gets the records through a pipe, so the program opens no file, whatever
+ * its user, its rights and its namespaces are.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -24,9 +24,9 @@
 #include "torch.h"
 
 #define PIPE_BYTES (1 << 20)
-/* Time that a recorder may take to open the pipe after its request. */
+/* How long the recorder may take to open the pipe after its request. */
 #define TAKE_NS (2 * NS_PER_S)
-/* A full pipe is retried at this interval, and this many times when the program ends. */
+/* Writing to a full pipe is retried at this interval, and this many times when the program ends. */
 #define ROOM_MS 10
 #define ROOM_STEPS_AT_END 100
 
@@ -54,7 +54,7 @@ static bool dormant_make_page(void)
 	void *at = MAP_FAILED;
 
 	page_fd = (int)syscall(SYS_memfd_create, GRT_CUDA_ASK_NAME, MFD_CLOEXEC | MFD_ALLOW_SEALING);
-	/* a page that is cut off would kill who reads it */
+	/* reading a page that was truncated would kill the process */
 	if (page_fd >= 0 && !ftruncate(page_fd, GRT_CUDA_ASK_BYTES) && !fchmod(page_fd, 0600) &&
 	    !fcntl(page_fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL))
 		at = mmap(NULL, GRT_CUDA_ASK_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, page_fd, 0);
@@ -118,7 +118,7 @@ static void dormant_answer(int pipe, const char *why)
 	atomic_store(&page->answer, answered);
 }
 
-/* Return: whether the recorder has opened the pipe, too */
+/* Return: whether the recorder has opened the pipe */
 static bool dormant_is_taken(void)
 {
 	uint64_t limit = now_ns(CLOCK_MONOTONIC) + TAKE_NS;
@@ -138,7 +138,7 @@ static void dormant_record(void)
 	struct grt_duty duty;
 	int ends[2];
 
-	/* it may be killed for a descriptor */
+	/* a seccomp filter may kill the program when it opens a descriptor */
 	if (!recording_may_open()) {
 		dormant_answer(-1, "it has dropped privileges since its start (seccomp)");
 		return;

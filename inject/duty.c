@@ -13,30 +13,36 @@
 
 #include "inject.h"
 
-/* Between windows that are nearer to each other CUPTI stays: coming and going takes 20 ms, staying 2 %. */
+/*
+ * If the windows are closer together than this, CUPTI stays attached: to attach and detach takes 20 ms, to
+ * stay costs 2 %.
+ */
 #define DUTY_APART NS_PER_S
-/* Time that CUPTI needs at first; it is begun at most this much earlier. */
+/* The time to attach CUPTI, until it is measured; CUPTI is attached at most this long before a window. */
 #define DUTY_LEAD 20000000ULL
 #define DUTY_LEAD_MAX 500000000ULL
-/* A program whose calls do not let it go so often in turn is not tried any more: trying has a cost, too. */
+/*
+ * If a program's calls have prevented detaching this many times in a row, it is not tried any more, because
+ * each attempt has a cost.
+ */
 #define DUTY_TRIES 3
 #define DUTY_WINDOW_MIN 1000000ULL
 #define DUTY_WINDOW_MAX (3600 * NS_PER_S)
 #define DUTY_PARTS_MAX 1000000U
-/* How often it is looked whether a program that launches nothing has launched. */
+/* How often to check whether a program that launched nothing has launched something. */
 #define DUTY_LOOK_NS 10000000ULL
 /* The same for a program that does not use CUDA yet, when it is time to attach CUPTI. */
 #define DUTY_IDLE_NS 1000000ULL
 
 /**
  * The windows
- * @period: the next window's period, or that of the open one
- * @ends: when the open window ends; 0: none is open
- * @sampled: time before a window in which the GPU is sampled, or 0; @samples: it is
- * @look: when it is looked again whether sampling can end; 0: at the window's beginning
+ * @period: period of the next window, or of the open one
+ * @ends: when the open window ends; 0: no window is open
+ * @sampled: how long the GPU is sampled before a window, or 0; @samples: it is being sampled
+ * @look: when to check again whether sampling can end; 0: at the window's begin
  * @there: CUPTI is attached
- * @lead: time that CUPTI needs to be attached
- * @stays: how often in a row it was not detached
+ * @lead: how long it takes to attach CUPTI
+ * @stays: how many times in a row CUPTI could not be detached
  */
 static struct {
 	struct grt_duty is;
@@ -122,7 +128,7 @@ static void duty_attach(const struct duty_cupti *cupti)
 		duty.lead = took < DUTY_LEAD_MAX ? took : DUTY_LEAD_MAX;
 }
 
-/* The windows before may have ended only now. */
+/* The previous windows may have ended only now. */
 static void duty_sample(void)
 {
 	uint64_t begin = grt_duty_begin(&duty.is, duty.period), now = now_ns(CLOCK_MONOTONIC);
@@ -134,8 +140,9 @@ static void duty_sample(void)
 }
 
 /*
- * Return: whether no sample is taken any more, so that the window may begin. Where sampling cannot end the
- * program launches nothing. If it does not until the window is over, that is what is recorded of the window.
+ * Return: whether sampling has ended, so that the window may begin. If sampling cannot end, the program has
+ * launched nothing since it began. If that is so until the end of the window, the window is recorded as one
+ * without launches.
  */
 static bool duty_end_samples(void)
 {
@@ -155,15 +162,18 @@ static bool duty_end_samples(void)
 	return false;
 }
 
-/* A program without CUDA is watched all the same: it does nothing. */
+/* A program without CUDA has windows, too: it launches nothing in them. */
 static void duty_begin(const struct duty_cupti *cupti)
 {
 	uint64_t begin = grt_duty_begin(&duty.is, duty.period), now = now_ns(CLOCK_MONOTONIC);
 
-	/* one that has gone by meanwhile, as where the machine slept */
+	/* a window that has passed meanwhile, for example while the machine was suspended */
 	if ((duty.there || !cupti->is_wanted()) && now < begin + duty.is.window &&
 	    capture_duty_begin((uint32_t)duty.period + 1))
-		/* the time of beginning is not a part of the window: each window represents as much time */
+		/*
+		 * the time to switch everything on is not a part of the window: all windows represent the
+		 * same amount of time
+		 */
 		duty.ends = now_ns(CLOCK_MONOTONIC) + duty.is.window;
 	else
 		duty.period++;
@@ -190,7 +200,7 @@ static void duty_end(const struct duty_cupti *cupti)
 void duty_tick(const struct duty_cupti *cupti)
 {
 	uint64_t now = now_ns(CLOCK_MONOTONIC);
-	/* CUDA was loaded in a window that is over, of a program without it */
+	/* CUDA was loaded during a window that has just ended, in a program without CUDA until then */
 	bool late = duty.is.parts && duty.ends && !duty.there && cupti->is_wanted();
 
 	if (!duty.is.parts || (!late && now < duty_next()))

@@ -24,23 +24,31 @@
 #include "codes/cuda_codes.h"
 #include "inject.h"
 
-/* How long calls that have begun are waited for in one attempt, while the others wait at the gate; how often
- * that is tried, and how long the program goes on between. */
+/*
+ * How long one attempt waits for calls that have begun, while the other calls wait at the gate; how many
+ * attempts there are; and how long the program continues between two of them.
+ */
 #define GATE_NS 20000000ULL
 #define GATE_TRIES 10
 #define GATE_PAUSE_NS 10000000L
 #define GATE_LOOK_NS 20000L
-/* How long others wait for the first launch: it may itself wait for what another thread does. */
+/*
+ * How long other calls wait for the first launch, which may itself wait for something that another thread
+ * does.
+ */
 #define GATE_FIRST_S 2
 
-/* SINGLE: calls pass one at a time, and none is on its way; BUSY: one is; until a launch has returned. */
+/*
+ * SINGLE: calls pass one at a time until a launch has returned, and no call is running; BUSY: one is
+ * running.
+ */
 enum { GATE_OPEN, GATE_CLOSED, GATE_SINGLE, GATE_BUSY };
 
 _Atomic bool gate_counts;
 
 /*
- * The low half: calls in progress; the high half: number of times that counting has begun. Calls from before
- * that are not counted.
+ * The low half is the number of calls in progress, the high half the number of times that counting has
+ * begun. Calls that began before that are not counted.
  */
 static _Atomic uint64_t calls;
 /* A futex. */
@@ -48,13 +56,16 @@ static _Atomic uint32_t gate;
 /* A launch has returned since the gate was opened for one. */
 static _Atomic bool first_is_over = true;
 
-/* Calls that the calling thread is in, of which the outermost is counted, and since which beginning. */
+/*
+ * The number of nested calls that the thread is in; whether the outermost one is counted, and in which
+ * counting.
+ */
 static __thread unsigned int depth __attribute__((tls_model("initial-exec")));
 static __thread bool counted __attribute__((tls_model("initial-exec")));
 static __thread uint32_t counted_since __attribute__((tls_model("initial-exec")));
-/* The thread has closed the gate: CUPTI makes calls of its own for it. */
+/* The thread has closed the gate: the calls that it makes now are made by CUPTI. */
 static __thread bool holds __attribute__((tls_model("initial-exec")));
-/* The thread's call goes alone; it launches, and no launch has returned yet. */
+/* The thread's call passed alone; the call launches work, and no launch has returned yet. */
 static __thread bool alone __attribute__((tls_model("initial-exec")));
 static __thread bool launches_work __attribute__((tls_model("initial-exec")));
 
@@ -71,7 +82,7 @@ void gate_end(void)
 	gate_open();
 }
 
-/* Does nothing if counting has begun anew in between. */
+/* Does nothing if counting has begun again in between. */
 static void gate_count(int by)
 {
 	uint64_t now = atomic_load(&calls);
@@ -106,8 +117,7 @@ static void gate_set(uint32_t to)
 		syscall(SYS_futex, &gate, FUTEX_WAKE_PRIVATE, INT32_MAX, NULL, NULL, 0);
 }
 
-/* Return: the state in which the call has to wait, or GATE_OPEN. Calls that are not counted launch nothing.
- */
+/* Return: the state that makes the call wait, or GATE_OPEN. Calls that are not counted launch nothing. */
 static uint32_t gate_look(void)
 {
 	uint32_t now = atomic_load(&gate);
@@ -119,7 +129,7 @@ static uint32_t gate_look(void)
 	return alone ? GATE_OPEN : now;
 }
 
-/* The first launch takes too long: the others go on. */
+/* The first launch takes too long: lets the other calls pass. */
 static void gate_give_up(void)
 {
 	uint32_t busy = GATE_BUSY;
@@ -128,7 +138,9 @@ static void gate_give_up(void)
 		syscall(SYS_futex, &gate, FUTEX_WAKE_PRIVATE, INT32_MAX, NULL, NULL, 0);
 }
 
-/* The thread is counted before it looks at the gate, and the writer closes it before it looks at the count.
+/*
+ * The thread counts its call before it looks at the gate, and the writer closes the gate before it looks at
+ * the count, so one of them sees the other.
  */
 static void gate_pass(void)
 {
@@ -151,7 +163,7 @@ static void gate_pass(void)
 	errno = saved;
 }
 
-/* The call that went alone has returned: the next one goes, or, if it was a launch, all. */
+/* The call that passed alone has returned: lets the next call pass, or all calls if it was a launch. */
 static void gate_next(void)
 {
 	uint32_t busy = GATE_BUSY;

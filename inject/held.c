@@ -2,21 +2,21 @@
 /*
  * Another client of CUPTI holds the activity buffers.
  *
- * cuptiActivityRegisterCallbacks() needs no subscription, replaces the callbacks of whoever was there before,
- * and tells nobody. PyTorch's profiler (Kineto) calls it when it begins, from 2026-08 on also where another
- * client has subscribed. What it disables when it ends is disabled for everybody, and the callbacks stay its
- * own.
+ * cuptiActivityRegisterCallbacks() needs no subscription, replaces the callbacks that were registered
+ * before, and tells nobody. PyTorch's profiler (Kineto) calls it when it begins; from 2026-08 on also if
+ * another client has subscribed. The kinds of records that it disables at its end are disabled for
+ * everybody, and its callbacks stay registered.
  *
- * So it is inferred. CUPTI hands over the record of a kernel at the latest at the flush after the kernel
- * ended. If the program launched a kernel, then waited for the whole context with success, and five rounds
- * later neither a record of it nor of anything else has come, though CUPTI once requested buffers, somebody
- * else gets them. While CUPTI says that it cannot record KIND_KERNEL beside KIND_CONCURRENT_KERNEL, somebody
- * records kernels: nothing is taken from them. When it can, they are done, and this library registers itself
- * again.
+ * CUPTI does not report this, so it is inferred. CUPTI hands over the record of a kernel at the latest at
+ * the flush after the kernel ended. If the program launched a kernel, then waited for the whole context with
+ * success, and five rounds later neither its record nor any other has come, although CUPTI once requested
+ * buffers, another client gets them. While CUPTI says that it cannot record KIND_KERNEL beside
+ * KIND_CONCURRENT_KERNEL, some client records kernels, and this library takes nothing from it. As soon as
+ * CUPTI can, the other client is done, and this library registers itself again.
  *
- * Subscribers of CUPTI that are several (subscriber.c) have buffers of their own, so none of this happens.
+ * If CUPTI has several subscribers (subscriber.c), each has its own buffers, and none of this happens.
  *
- * Nothing here disturbs the other client, and nothing that it is given is counted as recorded: launches
+ * Nothing here disturbs the other client, and no record that it gets is counted as recorded: launches
  * without records are counted, and a note says so.
  */
 #include <stdio.h>
@@ -24,15 +24,15 @@
 
 #include "inject.h"
 
-/* Rounds of the writer, of 100 ms each, without the records that must be there. */
+/* Number of the writer's rounds, of 100 ms each, without the records that must have come. */
 #define ROUNDS_QUIET 5
-/* After this many times, only the sum is noted at the end. */
+/* After this many notes, only the sum is noted at the end. */
 #define NOTES_MAX 4U
 
-/* Launches without a record that are listed; more are only counted. */
+/* Most launches without a record that are listed; further ones are only counted. */
 #define PENDING_MAX 4096U
 
-/** struct pending - a launch without a record so far */
+/** struct pending - a launch that has no record so far */
 struct pending {
 	uint64_t correlation;
 	uint64_t end;
@@ -40,17 +40,19 @@ struct pending {
 };
 
 /**
- * @is: another client holds the buffers; also read by other threads
- * @seen: greatest correlation of a record
- * @pending, @first, @n: launches with greater ones, in order: a ring; @over: more of them
+ * @is: another client holds the buffers; other threads read it, too
+ * @seen: the greatest correlation of a record
+ * @pending, @first, @n: a ring of the launches with greater ones, in order; @over: number of launches that
+ *	found no room in it
  * @last: correlation of the last launch
- * @sure: correlation of a launch that the program has waited for, with success, without a record; 0: none
- * @quiet: rounds since then in which no record came
- * @begun: when the first launch without a record returned; @back: when the records came back
- * @times, @ns, @missing: how often it was held, how long, and launches without a record in these times
- * @noted: the @times that notes told
+ * @sure: correlation of a launch without a record, for which the program has waited with success; 0: none
+ * @quiet: number of rounds since then in which no record came
+ * @begun: when the first launch without a record returned; @back: when records came again
+ * @times, @ns, @missing: number of times that another client held the buffers, how long, and the launches
+ *	without a record in these times
+ * @noted: the value of @times that was noted last
  * @useless: CUPTI accepts KIND_KERNEL beside KIND_CONCURRENT_KERNEL, so it is unknown when the other client
- * is done
+ *	is done
  */
 static struct held {
 	_Atomic bool is;
@@ -106,7 +108,7 @@ void held_see_launch(uint64_t correlation, uint32_t context, uint64_t end)
 {
 	if (!correlation || correlation <= held.seen)
 		return;
-	/* written late */
+	/* a record that was written late */
 	if (end <= held.back) {
 		held.missing++;
 		return;
@@ -128,7 +130,7 @@ void held_see_wait(uint32_t context, uint64_t begin)
 		held.sure = p->correlation;
 }
 
-/* Return: whether somebody records kernels now, as far as CUPTI tells */
+/* Return: whether another client records kernels now, as far as CUPTI reports it */
 static bool held_by_another_client(void)
 {
 	int ret = inject.cupti.enable(CUPTI_KIND_KERNEL);
@@ -154,12 +156,12 @@ static void held_take_back(void)
 {
 	if (held.useless || held_by_another_client())
 		return;
-	/* what came before the other client may still be in our buffers */
+	/* records from before the other client came may still be in our buffers */
 	activity_recover();
 	if (activity_register() || activity_start())
 		return;
 	held_end(clock_monotonic());
-	/* now this library records */
+	/* from here on, this library records again */
 	held.useless = !held_by_another_client();
 }
 
@@ -183,7 +185,7 @@ void held_round(void)
 {
 	if (subscriber_is_one_of_several())
 		return;
-	/* the launches of that time are all written a round later */
+	/* the launches of that time are only written one round later */
 	if (held.times > held.noted && held.times <= NOTES_MAX && clock_monotonic() - held.back > 150000000)
 		held_note();
 	if (!held_is()) {
@@ -202,7 +204,7 @@ void held_close(void)
 
 	if (is)
 		activity_recover();
-	/* without any record it may be CUPTI that fails */
+	/* without any record so far, CUPTI itself may have failed */
 	if (is && held.seen)
 		held_end(clock_monotonic());
 	if (held.times > held.noted)

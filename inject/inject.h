@@ -745,7 +745,7 @@ bool held_is(void);
 /** held_reset - forgets all, for another recording */
 void held_reset(void);
 
-/* Of what is written, in order of time. */
+/* The next three are called as records are written, in the order of time. */
 /** held_see_record - a record of the GPU's work came */
 void held_see_record(uint64_t correlation);
 

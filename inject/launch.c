@@ -25,42 +25,51 @@
 #include "torch.h"
 #include "unwind.h"
 
-/* 32768 launches: at 3 us each the writer has 100 ms to come, and it comes every 10 ms. They take 1.8 MB. */
+/*
+ * 32768 launches: at 3 us each, they last for 100 ms, and the writer comes every 10 ms. The ring takes 1.8
+ * MB.
+ */
 #define RING 32768U
 /*
- * Enough for a thread that launches every 8 us or less often, which then uses less than 128 KiB, including
- * its stacks. A thread whose ring was full once uses the large one until it ends.
+ * Enough for a thread that launches at most every 8 us. It then uses less than 128 KiB, including its
+ * stacks. A thread whose ring was full once uses the large one until it ends.
  */
 #define RING_SMALL 1280U
 #define IN_SMALL UINT64_MAX
-/* If this many entries wait, the writer takes them, whatever the time. */
+/* If this many entries wait, the writer takes them at once. */
 #define RING_ENOUGH (RING_SMALL / 2)
 #define THREADS_MAX 4096U
-/* Rings that are kept ready for new threads, and as many of threads that have ended. */
-#define SPARES 4
-/* Rings of threads that have ended whose memory stays for others. */
-#define RINGS_KEPT 8U
-/* Threads end a call and enter it some ns later: a round leaves what ended less long ago to the next. */
-#define SETTLE_NS 1000000ULL
 /*
- * Streams: one in the order of time, and further ones for launches that were entered later than their time.
+ * Number of rings that are kept ready for new threads, and number of rings of ended threads that are kept
+ * for reuse.
  */
+#define SPARES 4
+/* Rings of ended threads whose memory is kept for other threads. */
+#define RINGS_KEPT 8U
+/*
+ * A thread enters a call into its ring some ns after the call's end, so a round leaves calls that ended less
+ * than this ago to the next round.
+ */
+#define SETTLE_NS 1000000ULL
+/* Streams: one in the order of time, and further ones for launches that were entered too late for it. */
 #define LANES 4
-/* Calls within calls. */
+/* Most nested calls. */
 #define OPEN_MAX 8
 
-/* The @call of an entry that is no call but a node of a graph: @correlation is its id, @begin that of the
- * node that it was cloned from, @context its kind. */
+/*
+ * The @call of an entry for a node of a graph: @correlation is the node's id, @begin the id of the node from
+ * which it was cloned, @context its kind.
+ */
 #define GRAPH_NODE UINT16_MAX
 /*
- * The same for memory: @begin is its address, @correlation its size, @chain the function, @stream the device,
- * @ranges the kind; @captured: it was freed.
+ * The @call of an entry for memory: @begin is its address, @correlation its size, @chain the function,
+ * @stream the device, @ranges the kind; @captured: it was freed.
  */
 #define ALLOC (UINT16_MAX - 1)
 
 /**
- * struct entry - a launch in a ring, or, if @call is an enum nvtx_kind, that event
- * @stream: the stream that it waits for, or makes wait
+ * struct entry - a launch in a ring or, if @call is an enum nvtx_kind, that event
+ * @stream: the stream for which the call waits, or which it makes wait
  * @chain, @ranges: the open NVTX ranges
  */
 struct entry {
@@ -86,9 +95,9 @@ struct entry {
 
 /**
  * struct open - a call that has not returned
- * @inner: calls of the same correlation in it
- * @captured: a node of a graph was made in it
- * @chain, @ranges: of NVTX, that were open
+ * @inner: number of nested calls with the same correlation
+ * @captured: the call made a node of a graph
+ * @chain, @ranges: the NVTX ranges that were open at its begin
  */
 struct open {
 	uint64_t begin;
@@ -106,22 +115,22 @@ enum { THREAD_FREE, THREAD_USED, THREAD_LEFT, THREAD_BARE, THREAD_EMPTYING };
 
 /**
  * struct thread - a thread that launches, or has launched
- * @head: entries written; the thread's
- * @lost: launches that found no room; the thread's
- * @depth: of @open that are in use; more are counted and not kept
- * @turn: that of struct capture when it made its last call
- * @inside: it is in a callback that records; the thread's
- * @was_outside: it was seen not to be, after tracing had ended; the writer's
- * @tail: entries that the writer has taken, which it tells the thread
- * @state: left by its thread it is used by another one, also before it is empty; free: it is;
- *	bare: its memory has gone back, too
+ * @head: number of entries written; only the thread changes it
+ * @lost: number of launches that found no room; only the thread changes it
+ * @depth: number of elements of @open in use; deeper calls are only counted
+ * @turn: @turn of struct capture at the thread's last call
+ * @inside: the thread is in a callback that records; only the thread changes it
+ * @was_outside: after tracing had ended, the writer has seen the thread outside of such callbacks
+ * @tail: number of entries that the writer has taken; only the writer changes it
+ * @state: LEFT: its thread has ended, and another one may use it even before it is empty; FREE: it is empty;
+ *	BARE: its memory is freed, too
  * @mark, @lost_mark: @head and @lost when the writer's round began
  * @next: the entry that the writer takes next in this round
- * @large_from: entries from this one on are in @large, those before in @small; IN_SMALL: all are. The thread
- *	changes it, once, before it commits that entry
+ * @large_from: entries from this one on are in @large, earlier ones in @small; IN_SMALL: all are in @small.
+ *	The thread changes it once, before it commits that entry
  * @nvtx: its ranges; @nccl: its collectives
- * @window: the process's recording that its calls and ranges are of
- * @before: number of its last call; @same: calls in turn that had it before that one
+ * @window: the process's recording to which its calls and ranges belong
+ * @before: number of its last call; @same: how many earlier calls in a row had this number
  */
 struct thread {
 	_Atomic uint64_t head;
@@ -157,10 +166,10 @@ static struct thread *_Atomic spare[SPARES];
 static __thread struct thread *self __attribute__((tls_model("initial-exec")));
 
 /**
- * struct outside - the call that began before its thread got a ring: no entry is made of it, even if the
- * thread gets one before the call ends
- * @depth: its functions that have begun and not ended
- * @window: as struct inject has it: numbers of calls begin anew with the next recording
+ * struct outside - a call that began before its thread got a ring: it is not recorded, even if the thread
+ * gets a ring before the call ends
+ * @depth: number of its functions that have begun and not ended
+ * @window: as in struct inject: numbers of calls begin anew with the next recording
  */
 static __thread struct outside {
 	uint32_t correlation;
@@ -171,12 +180,13 @@ static __thread struct outside {
 static pthread_key_t key;
 static _Atomic uint64_t correlations;
 
-/* Times at which numbers began anew that are remembered: records of the GPU come somewhat later. */
+/* Number of attachments whose times are kept, because GPU records come some time after their calls. */
 #define ANEW_MAX 64U
 
 /**
- * If CUPTI is detached and attached again, as between windows, it counts calls from 1 (CUPTI 13.0, after
- * cuptiFinalize()); then our numbers continue in the next range of 2^32. @begin, @base: of each attachment
+ * If CUPTI is detached and attached again, as between windows, it counts calls from 1 again (CUPTI 13.0,
+ * after cuptiFinalize()). Our numbers then continue in the next range of 2^32.
+ * @begin, @base: time and first number of each attachment
  * @times: number of attachments
  */
 static struct {
@@ -187,12 +197,15 @@ static struct {
 	} at[ANEW_MAX];
 	_Atomic uint64_t times;
 } anew = {.lock = PTHREAD_MUTEX_INITIALIZER};
-/* If this many calls of a thread in a row have one number, CUPTI does not count any more, see capture.c. */
+/* If this many calls of a thread in a row have the same number, CUPTI has stopped counting, see capture.c. */
 #define FROZEN_CALLS 3U
-/* That number, above it a bit 1; 0: CUPTI counts. */
+/* That number, with bit 32 set; 0: CUPTI counts. */
 static _Atomic uint64_t frozen;
 static bool frozen_told;
-/* Rounds in which the driver reported no launch; whether it is known who does. */
+/*
+ * Number of rounds in which the driver reported no launch, and whether it is known which functions report
+ * launches.
+ */
 static unsigned int rounds_silent;
 static bool told_by_runtime;
 static bool driver_is_silent;
@@ -214,7 +227,7 @@ static uint64_t launch_frozen_at(uint32_t correlation)
 	return 1ULL << 32 | correlation;
 }
 
-/* Return: 0, none, where all calls have it */
+/* Return: 0 also if CUPTI has stopped counting, and gives all calls this number */
 uint64_t launch_correlation(uint32_t correlation)
 {
 	uint64_t last = atomic_load_explicit(&correlations, memory_order_relaxed), wide;
@@ -225,7 +238,7 @@ uint64_t launch_correlation(uint32_t correlation)
 	if (!last)
 		last = correlation;
 	wide = last + (uint64_t)(int64_t)(int32_t)(correlation - (uint32_t)last);
-	/* written now and then only, so that the threads share the line */
+	/* it is seldom written, so that threads can share its cache line */
 	if ((int64_t)(wide - last) >= 1 << 16 || !atomic_load_explicit(&correlations, memory_order_relaxed))
 		atomic_store_explicit(&correlations, wide, memory_order_relaxed);
 	return wide;
@@ -284,7 +297,7 @@ static struct thread *launch_make_thread(void)
 
 	if (at == MAP_FAILED)
 		return NULL;
-	/* touching new pages later would cost a launch a microsecond */
+	/* otherwise the first touch of each page would cost a launch a microsecond */
 	memset(t->small, 0, sizeof(t->small));
 	atomic_init(&t->large_from, IN_SMALL);
 	if (inject.stack == STACK_INPROC || inject.asked) {
@@ -302,7 +315,7 @@ static bool launch_has_room(const struct thread *t)
 	return atomic_load(&t->head) - atomic_load(&t->tail) < RING / 2;
 }
 
-/* Takes the data of a thread that has ended, with the state @state. */
+/* Takes the data of an ended thread whose state is @state. */
 static struct thread *launch_take_left(int state)
 {
 	uint32_t n = atomic_load(&threads), i;
@@ -324,7 +337,7 @@ static struct thread *launch_take_new(void)
 	uint32_t at = atomic_load(&threads);
 	int i;
 
-	/* a thread beyond the limit comes here with each of its calls */
+	/* a thread beyond the limit comes here at each of its calls */
 	if (at >= THREADS_MAX)
 		return NULL;
 	for (i = 0; i < SPARES && !t; i++)
@@ -344,7 +357,7 @@ static struct thread *launch_take_new(void)
 	return t;
 }
 
-/* The open calls are of another thread, or their ends were not seen. */
+/* The open calls belong to another thread, or their ends were not seen. */
 static void launch_begin_anew(struct thread *t)
 {
 	t->window = inject.window;
@@ -356,7 +369,7 @@ static void launch_begin_anew(struct thread *t)
 		grt_unwind_thread_reset(t->unwind);
 }
 
-/* The calling thread's, at its first launch. */
+/* Gives the calling thread a ring at its first launch. */
 static struct thread *launch_join(void)
 {
 	struct thread *t = launch_take_left(THREAD_FREE);
@@ -372,14 +385,14 @@ static struct thread *launch_join(void)
 	return t;
 }
 
-/* Return: an entry that the caller has made, or has seen to be committed. */
+/* Return: an entry that the caller has made, or that it has seen committed. */
 static struct entry *launch_at(struct thread *t, uint64_t i)
 {
 	return i < atomic_load_explicit(&t->large_from, memory_order_relaxed) ? &t->small[i % RING_SMALL]
 									      : &t->large[i % RING];
 }
 
-/* The next entry of a ring, for launch_commit(); NULL: it is full. */
+/* The next entry of a ring, to be committed with launch_commit(); NULL: the ring is full. */
 static struct entry *launch_entry(struct thread *t)
 {
 	uint64_t head = atomic_load_explicit(&t->head, memory_order_relaxed);
@@ -416,7 +429,7 @@ static void launch_put_range(struct thread *t, uint16_t kind, const struct nvtx_
 	e->call = kind;
 	e->range = *r;
 	e->end = end ?: clock_monotonic();
-	/* a clock that was tuned in between */
+	/* the clock was tuned in between */
 	if (e->end < e->begin)
 		e->end = e->begin;
 	launch_commit(t);
@@ -437,7 +450,7 @@ static void launch_leave_thread(void *arg)
 
 /* ------------------------------------------------------------- callback */
 
-/* The number that records of the GPU's work have for the stream that a call is about. */
+/* The number of the stream that a call is about, as GPU records have it. */
 static uint32_t launch_stream_of(uint16_t number, const struct cupti_callback *d)
 {
 	const struct grt_cuda_call *call = grt_cuda_call(number);
@@ -472,15 +485,15 @@ static void launch_put(struct thread *t, const struct open *o, int32_t result, c
 	e->chain = o->chain;
 	e->ranges = o->ranges;
 	e->end = clock_monotonic();
-	/* after a failure the stream may not be one */
+	/* after a failed call, the stream may be invalid */
 	e->stream = result ? CUPTI_NONE : launch_stream_of(o->call, d);
-	/* a clock that was tuned in between */
+	/* the clock was tuned in between */
 	if (e->end < e->begin)
 		e->end = e->begin;
 	launch_commit(t);
 }
 
-/* A call of the program's. */
+/* Notices at each call of the program whether CUPTI has stopped counting. */
 static void launch_see_frozen(struct thread *t, uint32_t correlation)
 {
 	t->same = t->before == correlation ? t->same + 1 : 0;
@@ -543,14 +556,14 @@ static void launch_enter_outside(const struct cupti_callback *d)
 	outside.window = inject.window;
 }
 
-/* The last function of the call counts it. */
+/* Counts the call when its outermost function returns. */
 static void launch_leave_outside(const struct cupti_callback *d, bool recorded)
 {
 	if (launch_began_outside(d) && !--outside.depth && recorded)
 		atomic_fetch_add(&inject.homeless, 1);
 }
 
-/* @recorded: not, where tracing has ended: the call is only known to be over */
+/* @recorded: false if tracing has ended, and only the end of the call is noted */
 static void launch_leave(struct thread *t, const struct cupti_callback *d, bool recorded)
 {
 	unsigned int at = t->depth;
@@ -562,7 +575,7 @@ static void launch_leave(struct thread *t, const struct cupti_callback *d, bool 
 	}
 	while (at && t->open[at - 1].correlation != d->correlation)
 		at--;
-	/* a call that was entered before tracing began, or before the thread got a ring */
+	/* a call that began before tracing did, or before the thread got a ring */
 	if (!at) {
 		launch_leave_outside(d, recorded);
 		return;
@@ -576,7 +589,7 @@ static void launch_leave(struct thread *t, const struct cupti_callback *d, bool 
 		launch_put(t, &t->open[at - 1], d->result ? *(const int32_t *)d->result : 0, d);
 }
 
-/* A launch into a stream that is captured makes a node of a graph, and nothing runs. */
+/* A launch into a stream that is being captured makes a node of a graph, and runs nothing. */
 static void launch_capture(struct thread *t)
 {
 	if (t && t->depth && t->depth <= OPEN_MAX)
@@ -588,7 +601,7 @@ static bool launch_is_on(void)
 	return atomic_load_explicit(&inject.on, memory_order_relaxed);
 }
 
-/* A thread's first launch makes system calls. */
+/* Only a thread's first launch makes system calls. */
 static struct thread *launch_join_quietly(void)
 {
 	int saved = errno;
@@ -599,8 +612,8 @@ static struct thread *launch_join_quietly(void)
 }
 
 /*
- * Enters a callback; the thread's data of an earlier recording is dropped. Return: whether there is a
- * recording; the thread is inside then
+ * Enters a callback; drops the thread's data of an earlier recording. Return: whether a recording runs; the
+ * thread is then inside
  */
 static bool launch_enter_callback(struct thread *t)
 {
@@ -616,7 +629,7 @@ static bool launch_enter_callback(struct thread *t)
 	return on;
 }
 
-/* The same for a callback that calls CUPTI, which may be in the process of being detached. */
+/* The same for a callback that calls CUPTI, because CUPTI may be being detached. */
 static bool launch_enter_cupti_callback(struct thread *t)
 {
 	if (!launch_enter_callback(t))
@@ -627,7 +640,7 @@ static bool launch_enter_cupti_callback(struct thread *t)
 	return false;
 }
 
-/* The calling thread's, where anything is recorded. */
+/* The calling thread's data, if anything is recorded. */
 struct nvtx_thread *nvtx_thread_enter(void)
 {
 	struct thread *t = self;
@@ -699,7 +712,7 @@ static bool launch_is_kernel(const struct entry *e)
 	return row && row->kind == GRT_CUDA_KIND_KERNEL;
 }
 
-/* Whether the thread has not written over one of its own entries; @head: it is there. */
+/* Whether the ring still has entry @i of the thread; @head: the thread's @head. */
 static bool launch_keeps(const struct thread *t, uint64_t i, uint64_t head)
 {
 	uint64_t large = atomic_load_explicit(&t->large_from, memory_order_relaxed);
@@ -707,8 +720,7 @@ static bool launch_keeps(const struct thread *t, uint64_t i, uint64_t head)
 	return i < large ? (head < large ? head : large) - i <= RING_SMALL : head - i <= RING;
 }
 
-/* The thread's own entries stay as they are until it goes on. A node is made within the call of its launch.
- */
+/* The calling thread's own entries do not change meanwhile. A node is made within the call of its launch. */
 bool nccl_thread_launch(uint64_t from, struct nccl_launch *launch)
 {
 	const struct entry *e;
@@ -729,7 +741,7 @@ bool nccl_thread_launch(uint64_t from, struct nccl_launch *launch)
 
 /* ---------------------------------------------------------------- graphs */
 
-/* The stack of the code that makes a node: of the call that is captured, else where the program is. */
+/* The stack of the code that makes a node: of the captured call, or of the place where the program is. */
 static uint32_t launch_node_stack(struct thread *t)
 {
 	const struct open *o = t->depth && t->depth <= OPEN_MAX ? &t->open[t->depth - 1] : NULL;
@@ -739,7 +751,7 @@ static uint32_t launch_node_stack(struct thread *t)
 	return inject.stack == STACK_INPROC ? grt_unwind(t->unwind) : 0;
 }
 
-/* Work of an executable graph has the id of a clone, which leads to the node that the program made. */
+/* Work of an executable graph has the id of a clone, which refers to the node that the program made. */
 static void launch_put_node(struct thread *t, const struct cupti_graph *g, bool cloned)
 {
 	struct entry *e = launch_entry(t);
@@ -763,7 +775,7 @@ static void launch_put_node(struct thread *t, const struct cupti_graph *g, bool 
 	launch_commit(t);
 }
 
-/* As launch_record(): CUPTI is asked for the ids only while it is certain to stay attached. */
+/* As in launch_record(): asks CUPTI for the ids only while it is certain to stay attached. */
 static void launch_see_node(struct thread *t, const struct cupti_resource *r, bool cloned)
 {
 	if (!r || !r->descriptor || !launch_is_on() || !(t = t ?: launch_join_quietly()) ||
@@ -812,7 +824,7 @@ static void launch_put_alloc(struct thread *t, const struct alloc *a, uint32_t c
 	launch_commit(t);
 }
 
-/* A call within a call of the runtime, which may be a row of cuda_calls.def. */
+/* A call within a call of the runtime, which may have its own row in cuda_calls.def. */
 static void launch_see_alloc(struct thread *t, uint32_t number, const struct cupti_callback *d)
 {
 	struct alloc a;
@@ -840,7 +852,7 @@ static bool launch_is_recorded(int site)
 	       (site == CUPTI_SITE_EXIT && atomic_load_explicit(&inject.leaving, memory_order_relaxed));
 }
 
-/* The thread marks itself as inside before it checks whether it may be, see launch_in_callback(). */
+/* The thread marks itself as inside before it checks whether it may be inside, see launch_in_callback(). */
 static bool launch_record(struct thread *t, int domain, uint32_t number, const struct cupti_callback *data)
 {
 	bool recorded;
@@ -866,7 +878,7 @@ static bool launch_is_listed(int domain, uint32_t number)
 	       grt_cuda_call((uint16_t)(number | (domain == CUPTI_DOMAIN_DRIVER ? GRT_CUDA_DRIVER : 0)));
 }
 
-/* The thread has no ring: there is no memory for one, or nothing is recorded. */
+/* The thread has no ring, because there is no memory for one or nothing is recorded. */
 static void launch_stay_outside(const struct cupti_callback *data)
 {
 	bool recorded = launch_is_recorded(data->site);
@@ -916,7 +928,7 @@ bool launch_in_callback(void)
 	bool inside = false;
 	struct thread *t;
 
-	/* busy threads are seldom all outside at once */
+	/* busy threads are seldom all outside at the same moment */
 	for (i = 0; i < n; i++) {
 		t = atomic_load(&thread[i]);
 		if (!t)
@@ -954,9 +966,9 @@ bool launch_in_call(void)
 }
 
 /*
- * The runtime launches kernels by the driver's functions, whose callback has the same
- * correlation id: one pair of callbacks less is 0.2 us of a launch. For frame pointers
- * (--stack=bpf) the way through the driver is too far.
+ * The runtime launches kernels with the driver's functions, whose callback has the same correlation id. One
+ * pair of callbacks less saves a launch 0.2 us. For frame pointers (--stack=bpf), the way through the driver
+ * is too long.
  */
 static bool launch_is_seen_in_driver(int domain, enum grt_cuda_kind kind)
 {
@@ -981,7 +993,7 @@ unsigned int launch_enable_calls(void *subscriber)
 	unsigned int n = 0;
 
 	atomic_store(&frozen, 0);
-	/* those that came later than this CUPTI are refused */
+	/* functions that are newer than this CUPTI are refused */
 #define GRT_CUDA_CALL(DOMAIN, number, KIND, name)                                                       \
 	if (driver_is_silent || !launch_is_seen_in_driver(CUPTI_DOMAIN_##DOMAIN, GRT_CUDA_KIND_##KIND)) \
 		n += !inject.cupti.enable_callback(1, subscriber, CUPTI_DOMAIN_##DOMAIN, number);
@@ -1027,7 +1039,7 @@ void launch_reset(void)
 	told_by_runtime = driver_is_silent = false;
 }
 
-/* A call returns after its kernel may have run, and is written a round later. */
+/* A call may return after its kernel has run; its record is written one round later. */
 #define ROUNDS_SILENT 3
 
 bool launch_check(void *subscriber)
@@ -1102,7 +1114,7 @@ void launch_mark(void)
 	}
 }
 
-/* The first stream that this does not come too late for. */
+/* The first stream whose last record is not later than this time. */
 static struct packets *launch_lane_at(uint64_t time)
 {
 	int i = 0;
@@ -1183,7 +1195,7 @@ static void launch_write_entry(const struct entry *e)
 {
 	struct packets *p;
 
-	/* of the recording before, by a thread that was late */
+	/* an entry of the previous recording, from a thread that was late */
 	if (e->end < inject.since)
 		return;
 	if (e->call == GRAPH_NODE) {
@@ -1204,7 +1216,10 @@ static void launch_write_entry(const struct entry *e)
 	launch_write_sync(p, e);
 }
 
-/* Threads that have entries in this round, the one whose next ended first at the top: a heap. */
+/*
+ * A heap of the threads that have entries in this round; at the top is the thread whose next entry ended
+ * first.
+ */
 static struct thread *heap[THREADS_MAX];
 static uint32_t heaped;
 
@@ -1220,7 +1235,7 @@ static bool launch_before(const void *none, struct thread *const *a, struct thre
 
 GRT_HEAP(launch, struct thread *, void, launch_before)
 
-/* The earliest of the others. */
+/* The earliest thread except for the one at the top. */
 static uint64_t launch_second_end(void)
 {
 	uint64_t a = heaped > 1 ? launch_next_end(heap[1]) : UINT64_MAX;
@@ -1229,12 +1244,12 @@ static uint64_t launch_second_end(void)
 	return a < b ? a : b;
 }
 
-/* Writes entries up to the time @until. Return: whether there are more in this round */
+/* Writes entries up to the time @until. Return: whether this round has more entries */
 static bool launch_write_run(struct thread *t, uint64_t until, uint64_t last)
 {
 	while (t->next < t->mark && launch_next_end(t) <= until) {
 		launch_write_entry(launch_at(t, t->next++));
-		/* the thread gets room while the rest is written */
+		/* the thread gets room while the other entries are written */
 		if (t->next % (RING_SMALL / 4) == 0)
 			atomic_store_explicit(&t->tail, t->next, memory_order_release);
 	}
@@ -1279,7 +1294,7 @@ static void launch_heap_threads(uint32_t n, uint64_t last)
 	}
 }
 
-/* Frees the data of a thread that has ended, once all its launches are written. */
+/* Frees the data of an ended thread once all its launches are written. */
 static void launch_empty_thread(struct thread *t)
 {
 	int was = THREAD_FREE;
@@ -1310,7 +1325,7 @@ static void launch_end_round(uint32_t n)
 			continue;
 		was = THREAD_LEFT;
 		tail = atomic_load_explicit(&t->tail, memory_order_relaxed);
-		/* it was seen to have ended before the head was compared, so this is all of it */
+		/* the thread had ended before its head was read, so there are no more entries */
 		if (atomic_load(&t->state) == THREAD_LEFT && tail == atomic_load(&t->head))
 			atomic_compare_exchange_strong(&t->state, &was, THREAD_FREE);
 		if (atomic_load(&t->state) == THREAD_FREE && ready++ >= RINGS_KEPT)
@@ -1342,7 +1357,7 @@ void launch_write(bool all)
 	launch_end_round(n);
 }
 
-/* If a thread is still in one of our functions, its stack of ranges is not read. */
+/* The stack of ranges of a thread that is still in one of our functions is not read. */
 static void launch_write_open(struct thread *t)
 {
 	uint64_t now = clock_monotonic();

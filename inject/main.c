@@ -45,18 +45,19 @@
 
 struct inject inject = {.dir = -1, .pipe = -1};
 
-/* The recording: BEGINS for the time of that, and where the process forked in it for good. */
+/* The state of the recording. FAILED also after a fork during BEGINS. */
 enum { STATE_NONE, STATE_BEGINS, STATE_ON, STATE_FAILED };
 
 /**
- * The writer:
- * @lock: held while records are written, by it or by who begins CUPTI
+ * The writer
+ * @lock: held while records are written, by the writer or by the thread that attaches CUPTI
  * @state: of the recording
- * @told: a futex; not 0: it shall end
- * @ended: it has, and all is written
- * @tried: it was begun in a program that has been asked
- * @waits: for the first call of a window, which names a context
- * @cupti: CUPTI is ours; @over: the recording ends, CUPTI is not begun any more; both with @lock
+ * @told: a futex; not 0: the writer must end
+ * @ended: the writer has ended, and everything is written
+ * @tried: a recording was begun on a recorder's request
+ * @waits: CUPTI is attached at the first call of a window, which has a context
+ * @cupti: CUPTI is attached; @over: the recording ends, and CUPTI is not attached any more; both protected
+ *	by @lock
  */
 static struct {
 	pthread_mutex_t lock;
@@ -80,7 +81,7 @@ int InitializeInjection(void) __attribute__((visibility("default")));
 
 /* ---------------------------------------------------------- the writer */
 
-/* Python is found late; one note says why its frames are missing. */
+/* The interpreter may be found late; one note gives the reason for missing Python frames. */
 static void inject_note_python(void)
 {
 	const char *why = grt_python_why_not();
@@ -91,7 +92,7 @@ static void inject_note_python(void)
 	define_process(5, why);
 }
 
-/* @all: also calls of the last moment */
+/* @all: including the most recent calls */
 static void inject_write_round(bool all)
 {
 	define_round();
@@ -122,7 +123,7 @@ static void inject_write_counts(uint64_t now)
 {
 	uint64_t n = inject.launches + inject.gpu_records + inject.gpu_unknown + inject.ranges;
 
-	/* ranks that wait for each other do nothing, and are seen to live by this */
+	/* ranks that wait for each other do nothing, but these records show that they live */
 	if (now - writer.last_counts < COUNTS_NS || (n == writer.counted && !nccl_is_used()))
 		return;
 	writer.last_counts = now;
@@ -157,7 +158,7 @@ static void inject_tick(void)
 	launch_refill();
 }
 
-/* Writes everything up to now, and nothing after it. */
+/* Writes all records up to now, and none after that. */
 static void inject_write_end(void)
 {
 	struct timespec moment = {.tv_nsec = 2000000};
@@ -234,7 +235,7 @@ static void inject_end_before_program(bool over)
 
 static void inject_join_driver(void);
 
-/* Windows begin by themselves, unless code is to be seen that the program loads before the first one. */
+/* Windows begin by themselves, unless CUPTI must see code that the program loads before the first one. */
 static bool inject_begins_cupti(void)
 {
 	return capture.how != CAPTURE_DUTY || pcsampling_is_requested();
@@ -249,7 +250,7 @@ static bool inject_has_driver(void)
 	return cupti_driver_symbol("cuDriverGetVersion");
 }
 
-/* An attachment that was refused is not tried again. */
+/* If CUPTI refused to be attached once, it is not tried again. */
 static bool inject_duty_attach(void)
 {
 	bool there = false;
@@ -342,7 +343,7 @@ static bool inject_start_writer(void)
 {
 	sigset_t all, old;
 
-	/* the program's signals are its own threads' */
+	/* only the program's own threads shall handle its signals */
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &old);
 	writer.runs = !pthread_create(&writer.thread, NULL, inject_write_all, NULL);
@@ -352,7 +353,7 @@ static bool inject_start_writer(void)
 
 /* --------------------------------------------------------- begin and end */
 
-/* A file that may not grow any more is an error of write(), not the program's end. */
+/* At the limit of a file's size, write() shall fail instead of ending the program. */
 static void inject_write_end_quietly(void)
 {
 	struct timespec none = {0};
@@ -369,7 +370,7 @@ static void inject_write_end_quietly(void)
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
 }
 
-/* The program ends. Nothing waits for the GPU: kernels that run are reported without an end. */
+/* The program ends. The library does not wait for the GPU: kernels that still run have no end. */
 static void inject_at_end(void)
 {
 	struct timespec moment = {.tv_nsec = 500000};
@@ -381,13 +382,13 @@ static void inject_at_end(void)
 	atomic_store(&writer.told, 1);
 	syscall(SYS_futex, &writer.told, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
 	dormant_wake();
-	/* not pthread_timedjoin_np(): its clock may be set meanwhile */
+	/* not pthread_timedjoin_np(): somebody may set its clock in the meantime */
 	for (limit = now_ns(CLOCK_MONOTONIC) + END_NS; pthread_tryjoin_np(writer.thread, NULL);) {
 		if (now_ns(CLOCK_MONOTONIC) >= limit)
 			return;
 		nanosleep(&moment, NULL);
 	}
-	/* another thread begins CUPTI, which takes its time */
+	/* another thread attaches CUPTI, which takes some time */
 	while (pthread_mutex_trylock(&writer.lock)) {
 		if (now_ns(CLOCK_MONOTONIC) >= limit)
 			return;
@@ -399,8 +400,10 @@ static void inject_at_end(void)
 	pthread_mutex_unlock(&writer.lock);
 }
 
-/* CUDA does not work in the child of a process that uses it; where it runs another program, that one is
- * traced for itself. */
+/*
+ * CUDA does not work in the child of a process that uses it. A program that the child executes is recorded
+ * on its own.
+ */
 static void inject_in_child(void)
 {
 	atomic_store(&inject.on, false);
@@ -428,7 +431,7 @@ static const char *inject_exe_name(void)
 	return path;
 }
 
-/* Without CUPTI there may still be ranges. */
+/* Without CUPTI, there may still be NVTX ranges. */
 static void inject_give_up(const char *why)
 {
 	if (writer.runs) {
@@ -441,7 +444,7 @@ static void inject_give_up(const char *why)
 	recording_end();
 }
 
-/* The one line that this library prints: its user would wonder. */
+/* The only line that this library prints, because the user would not know why records are missing. */
 static void inject_give_way(void)
 {
 	char why[256];
@@ -449,7 +452,7 @@ static void inject_give_way(void)
 			 "grtrace: CUDA is not traced in process %d: another tool uses CUPTI in it\n",
 			 inject.pid);
 
-	/* the recorder that asked reads the note */
+	/* the recorder that requested the recording reads the note */
 	if (!inject.asked && write(STDERR_FILENO, why, (size_t)n) < 0)
 		errno = 0;
 	inject_give_up("another tool uses CUPTI in it (torch.profiler, nsys, ncu): one at a time");
@@ -495,16 +498,16 @@ static void inject_hide_cupti(void)
 	if (inject.stack != STACK_INPROC && !inject.asked)
 		return;
 	grt_unwind_hide((const void *)(uintptr_t)inject.cupti.subscribe);
-	/* between the runtime's functions and the callback */
+	/* between the runtime's function and its callback */
 	driver = cupti_driver_symbol("cuDriverGetVersion");
 	if (driver)
 		grt_unwind_hide(driver);
 }
 
-/* From CUDA 12.6 to 13.0, times of 0 were seen with a clock of our own. */
+/* From CUDA 12.6 to 13.0, some time stamps were 0 with a clock of our own. */
 static void inject_init_clock(void)
 {
-	/* where there is a context already, stamps stay the system's */
+	/* if there is a context already, its time stamps stay those of the system */
 	bool good = !inject.asked && capture.how != CAPTURE_DUTY &&
 		    (inject.version < CUPTI_VERSION_12_6 || inject.version >= CUPTI_VERSION_13_0);
 
@@ -512,14 +515,14 @@ static void inject_init_clock(void)
 		!good || !inject.cupti.register_clock || inject.cupti.register_clock(clock_cupti) != CUPTI_OK;
 }
 
-/* Nobody would empty its buffers. */
+/* Without the writer, nobody would empty its buffers. */
 static void inject_leave_cupti(void)
 {
 	activity_stop();
 	inject.cupti.unsubscribe(writer.subscriber);
 }
 
-/* The clock comes first of all: CUPTI does not take it later. */
+/* The clock must be set first: CUPTI does not accept it later. */
 static int inject_subscribe_alone(void)
 {
 	inject_init_clock();
@@ -528,7 +531,7 @@ static int inject_subscribe_alone(void)
 	return inject.cupti.subscribe(&writer.subscriber, launch_callback, NULL);
 }
 
-/* A single subscriber can detach CUPTI, which a recording that was started in the running program does. */
+/* Only a single subscriber can detach CUPTI, which a recording of a running program does. */
 static int inject_subscribe_first(void)
 {
 	bool several = subscriber_prefers_several() && !inject.asked;
@@ -541,7 +544,7 @@ static int inject_subscribe_first(void)
 	return several ? inject_subscribe_alone() : ret;
 }
 
-/* Return: 0, or why nothing is recorded */
+/* Return: 0, or the reason why nothing is recorded */
 static int inject_subscribe_and_record(int (*subscribe)(void))
 {
 	int ret = subscribe();
@@ -588,7 +591,7 @@ static bool inject_init_cupti(void)
 	return true;
 }
 
-/* Return: whether records may be written; nothing makes any so far */
+/* Return: whether records may be written; so far, nothing makes any */
 static bool inject_begin_recording(const char *output)
 {
 	inject.pid = getpid();
@@ -596,7 +599,10 @@ static bool inject_begin_recording(const char *output)
 	if (!recording_open(output))
 		return false;
 	define_process(1, inject_exe_name());
-	/* A recorder that ends now waits for the processes it sees; the others must see its end. */
+	/*
+	 * A recorder that ends now waits for the processes that it sees; other processes must notice its end
+	 * themselves.
+	 */
 	define_flush();
 	if (recording_state() != RECORDING_GOES_ON) {
 		define_close();
@@ -616,7 +622,7 @@ static bool inject_begin_recording(const char *output)
 	return true;
 }
 
-/* From now on, threads record. */
+/* From now on, the program's threads record. */
 static bool inject_start(void)
 {
 	pthread_atfork(NULL, NULL, inject_in_child);
@@ -636,7 +642,7 @@ static bool inject_start(void)
 	return true;
 }
 
-/* Return: whether the caller is the first one, and is to begin */
+/* Return: whether the caller is the first one, which must begin the recording */
 static bool inject_is_first(const char *output)
 {
 	int none = STATE_NONE;
@@ -646,7 +652,7 @@ static bool inject_is_first(const char *output)
 
 /* ---------------------------------------------------- a program that is asked */
 
-/* The program may use CUDA later than it is asked to record. The caller holds the lock. */
+/* The program may begin to use CUDA after the recorder's request. The caller holds the lock. */
 static void inject_join_driver(void)
 {
 	if (writer.tried || capture.how == CAPTURE_DUTY || !inject_has_driver())
@@ -701,7 +707,7 @@ uint32_t inject_record_on_request(uint32_t stack, const struct grt_duty *duty)
 	static bool at_end;
 	bool ready;
 
-	/* late, so that it is done before CUDA's own end */
+	/* late, so that the handler runs before CUDA's own */
 	if (!at_end) {
 		atexit(inject_at_end);
 		at_quick_exit(inject_at_end);
@@ -752,11 +758,11 @@ bool inject_begin_ranges(void)
 		atomic_store(&writer.state, STATE_FAILED);
 	errno = saved;
 	state = atomic_load(&writer.state);
-	/* while it begins on another thread, functions do nothing */
+	/* while another thread begins the recording, NVTX functions do nothing */
 	return (state == STATE_ON && inject.pid == getpid()) || state == STATE_BEGINS;
 }
 
-/* Ranges were there first, or begin on another thread now. */
+/* NVTX ranges came first, or another thread begins the recording now. */
 static void inject_join_ranges(void)
 {
 	uint64_t limit = now_ns(CLOCK_MONOTONIC) + END_NS;

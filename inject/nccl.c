@@ -21,16 +21,16 @@
 #include "inject.h"
 #include "nccl.h"
 
-/* Collectives that wait for the writer. */
+/* Most collectives that wait for the writer. */
 #define OPS 8192U
-/* Communicators at once; those beyond are not recorded. */
+/* Most communicators at the same time; further ones are not recorded. */
 #define COMMS 1024U
-/* Copies of NCCL in a process. */
+/* Most copies of NCCL in a process. */
 #define COPIES 4U
 #define NAME_MAX_BYTES 64U
 #define PEER_NONE UINT32_MAX
 
-/* Kinds of events, which are bits of the mask; the others are not requested. */
+/* Kinds of events, as bits of the mask; other kinds are not requested. */
 enum {
 	GROUP = 1 << 0,
 	COLLECTIVE = 1 << 1,
@@ -43,7 +43,7 @@ enum {
 
 enum { NCCL_SUCCESS = 0 };
 
-/* The part of an event that collectives have; as NCCL's coll */
+/* The part of an event that collectives have, as NCCL's coll */
 struct collective {
 	uint64_t seq;
 	const char *function;
@@ -70,7 +70,7 @@ struct send_receive {
 	void *group; /* from v5 on */
 };
 
-/* NCCL's ceColl, as far as it is read */
+/* NCCL's ceColl, the members that are read */
 struct by_copy {
 	uint64_t seq;
 	const char *function;
@@ -114,7 +114,7 @@ struct profiler {
 
 /**
  * struct op - a collective, or a send or receive
- * @turn: of the place it is in: twice how often that was used, and 1: it is filled
+ * @turn: twice the number of earlier uses of its place, plus 1 while the place is filled
  */
 struct op {
 	_Atomic uint64_t turn;
@@ -139,8 +139,8 @@ enum { COMM_FREE, COMM_TAKEN, COMM_USED, COMM_LEFT };
 
 /**
  * struct comm - a communicator
- * @copy: of NCCL that it is of
- * @number: from 1, and never again; @defined: the recording has it
+ * @copy: the copy of NCCL that has it
+ * @number: from 1, never reused; @defined: the recording has its definition
  */
 struct comm {
 	_Atomic int state;
@@ -162,9 +162,7 @@ static uint64_t tail;
 static _Atomic uint64_t lost, numbers;
 static _Atomic uint32_t comm_numbers, living;
 
-/*
- * The mask from which NCCL reads which events are wanted, and the number of communicators that may read it.
- */
+/* The mask in which NCCL reads the wanted events, and the number of communicators that may read it. */
 static struct {
 	int *_Atomic mask;
 	_Atomic uint32_t comms;
@@ -223,7 +221,7 @@ static void nccl_copy_text(char *to, size_t room, const char *text)
 	to[n] = '\0';
 }
 
-/* The place of a copy of NCCL; COPIES: there are too many. */
+/* The index of a copy of NCCL; COPIES: there are too many. */
 static unsigned int nccl_copy_of(int *mask)
 {
 	int *there;
@@ -301,7 +299,7 @@ static int nccl_finalize(void *context)
 					    atomic_load(&inject.on) ? COMM_LEFT : COMM_FREE))
 		return NCCL_SUCCESS;
 	atomic_fetch_sub(&living, 1);
-	/* NCCL may be unloaded from now on */
+	/* after this, NCCL may be unloaded */
 	if (atomic_fetch_sub(&copies[copy].comms, 1) == 1)
 		atomic_store(&copies[copy].mask, NULL);
 	return NCCL_SUCCESS;
@@ -309,7 +307,7 @@ static int nccl_finalize(void *context)
 
 /* ------------------------------------------------------------------ events */
 
-/* Handles are numbers, and their kind. */
+/* Handles are numbers that contain their kind. */
 static void *nccl_handle(uint64_t number)
 {
 	return (void *)(uintptr_t)number;
@@ -394,7 +392,7 @@ static void nccl_take_by_copy(struct op *op, const struct descr *d)
 	nccl_copy_text(op->algorithm, sizeof(op->algorithm), "CE");
 }
 
-/* The group that an event is of: in v4 it is the parent. */
+/* The group of an event; in v4, its parent. */
 static const void *nccl_group_of(int version, const struct descr *d, unsigned int type)
 {
 	if (version == 4)
@@ -408,7 +406,7 @@ static void nccl_record(const struct comm *c, const struct descr *d, unsigned in
 
 	op.begin = c->version > 4 ? nccl_begin_of(t, d->parent) : 0;
 	op.time = clock_monotonic();
-	/* a clock that was tuned in between */
+	/* the clock was tuned in between */
 	if (op.time < op.begin)
 		op.time = op.begin;
 	op.kind = type == SEND_RECEIVE ? 2 : type == BY_COPY ? 3 : 1;
@@ -425,7 +423,7 @@ static void nccl_record(const struct comm *c, const struct descr *d, unsigned in
 	nccl_put(&op);
 }
 
-/* A group has the kernel that was launched last, by this thread and for this communicator. */
+/* The kernel of a group is the one that this thread launched last for this communicator. */
 static void nccl_begin_group(const struct comm *c, struct nccl_thread *t, uint64_t number)
 {
 	uint64_t now = nccl_thread_position();
@@ -491,7 +489,7 @@ static int nccl_start(void *context, void **handle, struct descr *d)
 	return NCCL_SUCCESS;
 }
 
-/* Only the end of a launch matters: then the launch is in the thread's ring. */
+/* Only the end of a launch matters: by then the launch is in the thread's ring. */
 static int nccl_stop(void *handle)
 {
 	struct nccl_thread *t = handle ? nccl_thread_enter() : NULL;
@@ -597,7 +595,10 @@ static void nccl_write_op(struct packets *p, const struct op *op)
 	packets_put(p, &r.e);
 }
 
-/* A communicator is defined before its collectives; one that has ended was, and gives its place. */
+/*
+ * Defines communicators before their collectives. A communicator that has ended is already defined and gives
+ * up its place.
+ */
 static void nccl_write_comms(struct packets *(*to)(uint64_t time), uint64_t time)
 {
 	for (unsigned int i = 0; i < COMMS; i++) {
@@ -629,10 +630,10 @@ void nccl_write(struct packets *(*to)(uint64_t time), uint64_t last)
 	if (!atomic_load(&ops))
 		return;
 	op = nccl_next(tail, UINT64_MAX);
-	/* communicators of the collectives before @until are all there */
+	/* all communicators of collectives before @until are known */
 	nccl_write_comms(to, op ? op->time : clock_monotonic());
 	while (tail < until && (op = nccl_next(tail, last))) {
-		/* of a recording before, by a thread that was late */
+		/* a collective of the previous recording, from a thread that was late */
 		if (op->time >= inject.since)
 			nccl_write_op(to(op->time), op);
 		atomic_store_explicit(&op->turn, 2 * (tail / OPS) + 2, memory_order_release);

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /*
- * Writes packets into files of the recording. A packet is written by one call
- * and with O_APPEND, so that what a killed program leaves is whole packets but
- * for the rarest of moments, and then readers cut it.
+ * Writes packets into the recording's files. A packet is written by one call, with O_APPEND, so a killed
+ * program leaves complete packets. In the very rare case that the last one is incomplete, readers drop it.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -15,22 +14,28 @@
 
 #include "inject.h"
 
-/* A packet is written when it has this many bytes; if that fails, it may grow to the room of its stream. */
+/*
+ * A packet is written when it has this many bytes. If that fails, the packet may grow to the room of its
+ * stream.
+ */
 #define FULL_BYTES ((size_t)255 << 10)
 #define PACKET_BYTES ((size_t)256 << 10)
 
-/* After a failure, nothing is written for this time. */
+/* How long nothing is written after a failure. */
 #define RETRY_NS 50000000ULL
 
-/* Names tried for a file: a pid comes again, with exec or after a long time. */
+/*
+ * Most names tried for a file: after exec(), or when pids have wrapped around, a file of the same pid may
+ * exist.
+ */
 #define NAMES_MAX 1000000
 
-/* Streams of this process, by which their packets are distinguished. */
+/* Number of streams of this process; each packet has the number of its stream. */
 static uint32_t streams;
 
 static bool muted;
 
-/* Records that were given up, and why. */
+/* Records that were dropped because they could not be written, and the error. */
 static struct {
 	uint64_t records;
 	int error;
@@ -47,7 +52,9 @@ const char *packets_unwritten(void)
 	return text;
 }
 
-/* Files that are open, for the child of a fork, which may come at any moment; CLOSED: was one of them. */
+/*
+ * Open files, for the child of a fork, which can happen at any moment. CLOSED: the element is unused again.
+ */
 #define FILES_MAX 8192
 #define CLOSED (-1)
 static struct {
@@ -78,13 +85,13 @@ static void packets_note_file(const struct packets *p)
 	atomic_store(&n_files, n + 1);
 }
 
-/* Return: whether packets go to a recorder instead of files. */
+/* Return: whether packets are sent to a recorder instead of written into files. */
 static bool packets_are_sent(void)
 {
 	return inject.pipe >= 0;
 }
 
-/* Beyond the end of the file, so that readers do not see it. */
+/* Reserves space beyond the end of the file, so that readers do not see it. */
 static void packets_reserve(struct packets *p)
 {
 	if (packets_are_sent() || !p->reserve || p->size + p->reserve / 2 < p->reserved)
@@ -94,7 +101,9 @@ static void packets_reserve(struct packets *p)
 		errno = 0;
 }
 
-/* Forgotten before it is closed: the program may get the number for a file of its own. */
+/*
+ * Call this before the file is closed: afterwards the program may get the same number for a file of its own.
+ */
 static void packets_forget_file(int fd)
 {
 	unsigned int n = atomic_load(&n_files), i;
@@ -123,7 +132,7 @@ static void packets_make_file(struct packets *p)
 		p->is = owned_note(p->fd);
 }
 
-/* The program has closed it. */
+/* Opens a file again that the program has closed. */
 static void packets_open_again(struct packets *p)
 {
 	p->fd = packets_open_file(p->name, 0);
@@ -164,7 +173,7 @@ void packets_open(struct packets *p)
 		p->failed = now_ns(CLOCK_MONOTONIC);
 		return;
 	}
-	/* by this the recorder knows that the file's writer is alive */
+	/* this lock tells the recorder that the file's writer is alive */
 	if (!flock(p->fd, LOCK_SH | LOCK_NB))
 		packets_note_file(p);
 	packets_reserve(p);
@@ -201,7 +210,7 @@ static bool packets_make_buffer(struct packets *p)
 	return p->buf;
 }
 
-/* A recorder that is gone is no signal for the program. */
+/* If the recorder is gone, the program must not get a signal. */
 static ssize_t packets_write_some(int fd, const char *at, size_t length)
 {
 	return packets_are_sent() && !inject.asked ? send(fd, at, length, MSG_NOSIGNAL)
@@ -229,8 +238,8 @@ static bool packets_write_all(struct packets *p)
 	}
 	error = errno;
 	/*
-	 * a full disk: the packets before stay complete, and writing is tried again; bytes in a pipe cannot
-	 * be taken back
+	 * the disk is full: the earlier packets stay complete, and writing is tried again. Bytes in a pipe
+	 * cannot be taken back
 	 */
 	if (done && packets_are_sent())
 		packets_stop();
@@ -247,7 +256,7 @@ static bool packets_waits(const struct packets *p)
 	return p->failed && now_ns(CLOCK_MONOTONIC) - p->failed < RETRY_NS;
 }
 
-/* The balance where this packet will end. */
+/* The numbers of emitted, delivered and lost records at the end of this packet. */
 static struct grt_balance packets_end_of(const struct packets *p)
 {
 	struct grt_balance b = p->balance;
@@ -265,7 +274,7 @@ static void packets_write_header(struct packets *p)
 		.stream_id = GRT_STREAM_CPU,
 		.format = GRT_FORMAT,
 		.header_size = sizeof(h),
-		/* not a CPU: what distinguishes the streams of a process */
+		/* not a CPU, but a number that distinguishes the streams of a process */
 		.cpu_id = (p->number - 1) % 8192,
 		.timestamp_begin = p->first,
 		.timestamp_end = p->last,
@@ -343,11 +352,11 @@ static void packets_append(struct packets *p, const struct grt_event *e)
 
 /* ---------------------------------------------------------------- names */
 
-/* Names are read again when they are this old. */
+/* Names are read again after this time. */
 #define NAME_NS NS_PER_S
 #define NAMES 1024U
 
-/* Names of threads as they were last read; [0] is the process. */
+/* Names of threads as they were last read; element 0 is the name of the process. */
 static struct comm {
 	uint32_t tid;
 	uint64_t read;
@@ -386,7 +395,7 @@ static const char *packets_comm_of(uint32_t tid)
 	return c->text;
 }
 
-/* Writes the names of a thread and its process, once in every packet with records of the thread. */
+/* Writes the names of a thread and its process, once in each packet with records of the thread. */
 static void packets_put_name(struct packets *p, const struct grt_event *e)
 {
 	struct grt_ev_name name;
@@ -440,7 +449,7 @@ bool packets_close(struct packets *p)
 	all = !p->records;
 	packets_give_up(p);
 	if (p->fd >= 0 && !packets_are_sent() && owned_is(p->fd, &p->is)) {
-		/* frees reserved bytes of the file */
+		/* frees bytes that were reserved beyond the end of the file */
 		if (p->reserve && !muted && ftruncate(p->fd, (off_t)p->size))
 			errno = 0;
 		packets_forget_file(p->fd);

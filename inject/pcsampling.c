@@ -38,24 +38,28 @@
 
 #define CONTEXTS_MAX 32
 #define REASONS_MAX 256
-/* Instructions of an answer, and answers of a round. */
+/* Most instructions of an answer of CUPTI, and most answers in a round. */
 #define PCS 2048
 #define ANSWERS_MAX 256
-/* Bytes of answers that wait for the writer. */
+/* Most bytes of answers that wait for the writer. */
 #define WAITING_MAX ((size_t)64 << 20)
 #define LOCK_TRIES 200
 #define SERIALIZED "serialized"
 #define SIZE_TO(type, member) (offsetof(struct type, member) + sizeof(((struct type *)0)->member))
 
-/* A sample every 2^20 cycles: on an H100 some 100000 a second. CUPTI's own choice is some millions, which
- * kernels get slow by and its buffer full. */
+/*
+ * The default, a sample every 2^20 cycles: some 100,000 a second on an H100. CUPTI's default is some
+ * millions, which slow kernels down and fill its buffer.
+ */
 #define PERIOD 20U
 
-/* KNOWN: it is sampled in the next window; REFUSED: it is not; STUCK: nor can it be ended, its buffers are
- * CUPTI's. */
+/*
+ * KNOWN: the context is sampled in the next window; REFUSED: CUPTI does not sample it; STUCK: nor can its
+ * sampling be ended, and CUPTI keeps its buffers.
+ */
 enum { CONTEXT_NONE, CONTEXT_KNOWN, CONTEXT_ON, CONTEXT_REFUSED, CONTEXT_STUCK };
 
-/** struct buffer - what CUPTI fills: instructions, each with room for all reasons */
+/** struct buffer - memory that CUPTI fills with instructions, each of which has room for all reasons */
 struct buffer {
 	struct cupti_pc_data data;
 	void *memory;
@@ -63,10 +67,10 @@ struct buffer {
 };
 
 /**
- * struct context - one that is sampled, or will be
+ * struct context - a context that is sampled, or will be
  * @gone: it was destroyed by a thread that could not wait for the lock
- * @since: when the last answer ended
- * @answer: that CUPTI is asked for; @last: that it fills when sampling ends
+ * @since: when the previous answer ended
+ * @answer: the buffer for requests; @last: the buffer that CUPTI fills when sampling ends
  */
 struct context {
 	int state;
@@ -78,7 +82,7 @@ struct context {
 	struct buffer last;
 };
 
-/** struct sample - an instruction and a reason; CUPTI keeps the name */
+/** struct sample - an instruction and a stall reason; CUPTI owns the function's name */
 struct sample {
 	uint64_t cubin;
 	uint64_t offset;
@@ -88,7 +92,7 @@ struct sample {
 	uint32_t correlation;
 };
 
-/** struct answer - waits for the writer */
+/** struct answer - an answer of CUPTI that waits for the writer */
 struct answer {
 	struct answer *next;
 	struct grt_ev_pc_count count;
@@ -98,15 +102,16 @@ struct answer {
 };
 
 /**
- * @lock: for all that follows
- * @on: it is wanted, and CUPTI has not refused it; @by_window: in windows alone
- * @window: that comes next, and before which the GPU is sampled; 0: it is not
- * @looked: a launch has returned since contexts were sampled first
+ * @lock: protects all other members
+ * @on: samples are requested, and CUPTI has not refused; @by_window: only in windows
+ * @window: number of the next window, before which the GPU is sampled; 0: it is not sampled
+ * @looked: a launch has returned since contexts were sampled for the first time
  * @serialized: kernels run one by one
- * @stuck: contexts that cannot be ended
- * @reasons: names by number, of the first context; @reasons_told: of these, written
- * @why: what is to be noted; @unheard: answers that had no room; @missed: that a thread did not wait for
- * @skipped: how often sampling did not begin because calls did not return
+ * @stuck: number of contexts whose sampling cannot be ended
+ * @reasons: names of stall reasons by number, from the first context; @reasons_told: number of written names
+ * @why: a reason to be noted; @unheard: answers without room; @missed: answers for which a thread did not
+ *	wait
+ * @skipped: how many times sampling did not begin because calls did not return
  */
 static struct {
 	pthread_mutex_t lock;
@@ -132,7 +137,7 @@ static struct {
 	uint64_t skipped;
 } pc = {.lock = PTHREAD_MUTEX_INITIALIZER, .end = &pc.first};
 
-/* Contexts of calls in the open window, whose writer looks for new ones. */
+/* Contexts of calls in the open window, in which the writer looks for new ones. */
 static void *_Atomic seen[CONTEXTS_MAX];
 _Atomic bool pcsampling_sees_calls;
 
@@ -184,7 +189,7 @@ static void pc_refuse_result(int result)
 
 /* ----------------------------------------------------------------- buffers */
 
-/* CUPTI before CUDA 12.4 has a shorter one, and an array of these. */
+/* Before CUDA 12.4, CUPTI's struct is shorter, and so are the steps of an array of it. */
 static size_t pc_stride(void)
 {
 	return inject.version >= CUPTI_VERSION_12_4 ? sizeof(struct cupti_pc)
@@ -256,8 +261,8 @@ static void pc_take_samples(struct answer *a, const struct cupti_pc_data *d, siz
 }
 
 /*
- * Adds a buffer's contents to the list; @ends: also an empty one, so that its time counts. The caller holds
- * the lock.
+ * Adds the contents of a buffer to the list. @ends: also if the buffer is empty, so that its time is
+ * counted. The caller holds the lock.
  */
 static void pc_take(struct context *c, const struct cupti_pc_data *d, bool full, bool ends)
 {
@@ -288,7 +293,7 @@ static void pc_take(struct context *c, const struct cupti_pc_data *d, bool full,
 	c->since = now;
 }
 
-/* Gets what CUPTI has not delivered yet, in the last buffer. */
+/* Ends sampling, and takes what CUPTI has not delivered yet from the last buffer. */
 static void pc_switch_off(struct context *c)
 {
 	struct cupti_pc_context what = {.size = sizeof(what), .context = c->handle};
@@ -306,9 +311,10 @@ static void pc_be_stuck(struct context *c)
 	atomic_fetch_add(&pc.stuck, 1);
 }
 
-/* All that CUPTI has by now. When its buffer is full, only a new beginning would help, but
- * cuptiPCSamplingDisable() does not return then (CUDA 13.0), so what is left of the context goes without
- * samples. */
+/*
+ * Takes all that CUPTI has by now. If its buffer is full, only a new beginning would help, but then
+ * cuptiPCSamplingDisable() does not return (CUDA 13.0). So the rest of the context has no samples.
+ */
 static void pc_drain(struct context *c)
 {
 	struct cupti_pc_data *d = &c->answer.data;
@@ -338,7 +344,10 @@ static void pc_drain(struct context *c)
 
 /* --------------------------------------------------------------- beginning */
 
-/* Names are the same for all devices of a kind; a number that another device has otherwise stays unnamed. */
+/*
+ * Devices of the same kind have the same names. If another device has another name for a number, that reason
+ * has no name.
+ */
 static int pc_read_reasons(const struct context *c)
 {
 	struct cupti_pc_count_reasons count = {.size = sizeof(count), .context = c->handle, .n = &pc.reasons};
@@ -449,7 +458,7 @@ static void pc_forget(struct context *c)
 	c->state = CONTEXT_NONE;
 }
 
-/* Sampling of it ends. */
+/* Ends the sampling of a context. */
 static void pc_end(struct context *c)
 {
 	if (c->state == CONTEXT_ON)
@@ -460,7 +469,10 @@ static void pc_end(struct context *c)
 
 /* ------------------------------------------------------ the program's threads */
 
-/* The writer may be in CUPTI, and wait for what this thread has locked there. */
+/*
+ * The writer may be in CUPTI, and wait for a lock of CUPTI that this thread holds: wait for a short time
+ * only.
+ */
 static bool pc_lock_soon(void)
 {
 	struct timespec moment = {.tv_nsec = 500000};
@@ -496,7 +508,7 @@ static void pc_forget_context(const void *context)
 	}
 }
 
-/* The context is not used any more. */
+/* The context is no longer used. */
 static void pc_note_gone(const void *context)
 {
 	for (unsigned int i = 0; i < CONTEXTS_MAX; i++)
@@ -600,8 +612,10 @@ static void pc_forget_gone(void)
 			pc_forget(&pc.context[i]);
 }
 
-/* Where calls do not return it goes on, and CUPTI stays. The gate is open where contexts are drained at
- * first, which takes longer than what is left of it then. */
+/*
+ * If calls do not return, sampling goes on, and CUPTI stays attached. The first time, contexts are drained
+ * while the gate is open, because that takes longer than draining the rest while it is closed.
+ */
 static void pc_end_all(void)
 {
 	bool quiet;

@@ -30,12 +30,12 @@ struct text {
 	_Atomic uint32_t ready;
 };
 
-/* The frame for (code, instruction) with this fingerprint. */
+/* The frame of (code, instruction) if its code has this fingerprint. */
 struct known {
 	const char *code;
 	const char *instr;
 	uint64_t print;
-	_Atomic uint32_t number; /* 0: not yet */
+	_Atomic uint32_t number; /* 0: not yet known */
 	_Atomic uint32_t claimed;
 };
 
@@ -50,7 +50,7 @@ struct known {
 #define FUNCTION_MAX 511
 #define FILE_MAX 1023
 
-/* Offsets that 3.10 alone has: to a CFrame, in it, and to the code's bytes object. */
+/* Offsets of 3.10 only: of the pointer to CFrame, of the frame in it, and of the code's bytes object. */
 enum { TSTATE_CFRAME_3_10 = 48, CFRAME_PREVIOUS_3_10 = 8, CODE_CODE_3_10 = 48 };
 
 struct chain;
@@ -66,15 +66,15 @@ static struct {
 	unsigned int minor;
 	void *handle;
 	void *(*thread_state)(void);
-	int (*ends)(void); /* Py_FinalizeEx() has begun; NULL: unknown */
+	int (*ends)(void); /* whether Py_FinalizeEx() has begun; NULL: unknown */
 	void (*chain)(struct chain *c, const char *tstate);
 	const void *code_type;
 	const void *unicode_type;
 	const void *bytes_type;
 	struct known *known;
 	struct text *text;
-	_Atomic uint32_t *text_slot;	    /* numbers of texts, 0: free */
-	_Atomic(const char *) *string_slot; /* NULL: free */
+	_Atomic uint32_t *text_slot;	    /* numbers of texts, 0: unused */
+	_Atomic(const char *) *string_slot; /* NULL: unused */
 	char *arena;
 	_Atomic uint64_t arena_used;
 	_Atomic uint32_t texts;
@@ -123,7 +123,7 @@ static bool python_is_a(const char *object, const void *type)
 
 /* ------------------------------------------------------- is it as we think */
 
-/* Reads without a fault what may not be there. */
+/* Reads memory that may not exist, without a fault. */
 static bool python_try_read(const char *at, void *to, size_t size)
 {
 	struct iovec local = {to, size}, remote = {(void *)(uintptr_t)at, size};
@@ -145,7 +145,7 @@ static bool python_try_is_a(const char *object, const void *type)
 	return (const void *)python_try_pointer(object, py.layout.object_type) == type;
 }
 
-/* Bytes between the code's first instruction and the one that runs. */
+/* Offset in bytes of the running instruction from the code's first one. */
 static int64_t python_try_distance(const char *f, const char *code)
 {
 	const struct grt_python_layout *l = &py.layout;
@@ -181,8 +181,10 @@ static bool python_try_code(const char *code, int64_t distance)
 	       size < 1U << 29 && distance >= -2 && distance < (int64_t)size;
 }
 
-/* A first frame, its code object and their likes: a wrong offset would not lead to objects of the right
- * types. */
+/*
+ * Checks a first frame, its code object and so on: wrong offsets would not lead to objects of the right
+ * types.
+ */
 static enum check python_check_chain(const char *tstate)
 {
 	const struct grt_python_layout *l = &py.layout;
@@ -191,7 +193,7 @@ static enum check python_check_chain(const char *tstate)
 	char owner = 0, probe;
 
 	if (!python_try_read(tstate, &probe, 1))
-		return GOOD; /* the system does not allow to try: the version must do */
+		return GOOD; /* the system does not allow the check, so the version number decides */
 	if (l->tstate_frame != GRT_PYTHON_NONE)
 		f = python_try_pointer(tstate, l->tstate_frame);
 	else
@@ -220,7 +222,7 @@ static bool python_usable(const char *tstate)
 
 	if (check == UNCHECKED) {
 		check = python_check_chain(tstate);
-		/* what one thread has found wrong is right for none */
+		/* if one thread finds a layout wrong, it is wrong for all */
 		if (check == BAD)
 			atomic_store(&py.check, BAD);
 		else if (!atomic_compare_exchange_strong(&py.check, &seen, check))
@@ -240,7 +242,10 @@ static bool python_usable(const char *tstate)
 
 #define PRINT_WORDS 32
 
-/* Fingerprint of bytes: all words up to 32, then 32 of them; objects are allocated in units of words. */
+/*
+ * Fingerprint of bytes: up to 32 words all of them, otherwise 32 of them. Objects are allocated in units of
+ * words.
+ */
 FOR_A_LAYOUT uint64_t python_print_of_bytes(const char *data, uint64_t size)
 {
 	uint64_t words = size / 8, print = size, word, step = 8;
@@ -259,7 +264,10 @@ FOR_A_LAYOUT uint64_t python_print_of_bytes(const char *data, uint64_t size)
 	return (print << 5 | print >> 59) ^ word;
 }
 
-/* A str's hash, where that is known (not -1), else as much of its characters as bytes of a line's table. */
+/*
+ * The hash of a str if it is known (not -1), otherwise a fingerprint of at most as many characters as bytes
+ * of a table of lines.
+ */
 FOR_A_LAYOUT uint64_t python_print_of_text(const struct grt_python_layout *l, const char *str)
 {
 	uint64_t hash = python_word_at(str, l->text_hash);

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /*
- * The recording's directory: its owner, and which processes may write into it.
+ * The directory of the recording: who owns it, and which processes may write into it.
  *
- * Where a recorder made it, this process has been given the recording's random
- * number with the environment: a directory of the same name that is of another
- * recording has another number, and one that is gone stays so.
+ * If a recorder made it, this process has the recording's random number from its environment. A directory of
+ * the same name that belongs to another recording has another number. A directory that was removed is not
+ * made again.
  *
- * Without a recorder any number of processes share it. Each holds a lock that
- * others can hold, too, from before it reads the metadata to its end; the one that
- * gets it alone is the last. A file of each process says that it has not ended in
- * order: what is killed leaves it, and then nobody says that the recording is complete.
+ * Without a recorder, any number of processes share the directory. Each process holds a shared lock from
+ * before it reads the metadata until its end. The process that gets the lock exclusively is the last one.
+ * Each process also has a file that shows that it has not ended in an orderly way: a killed process leaves
+ * it behind, and then no process declares the recording complete.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -32,18 +32,19 @@
 #include "trace/cuda_recording.h"
 #include "inject.h"
 
-/* The file of a process that has not ended, without a recorder: this, its pid and a number. */
+/* The name of the file of a process that has not ended, without a recorder, with its pid and a number. */
 #define ALIVE ".cuda_"
 #define METADATA_ROOM ((size_t)64 << 10)
-/* How often a lock is tried that a reader has for a moment, every 1 ms. */
+/* How many times to try a lock that a reader holds for a moment, at intervals of 1 ms. */
 #define LOCK_TRIES 200
 
 /* The state in the metadata of the directory. */
 enum state { STATE_NONE, STATE_RECORDING, STATE_COMPLETE, STATE_FOREIGN };
 
 /**
- * struct recording - @path: of the directory, absolute; "": unknown
- * @number: number of the recorder's recording, "": none was given
+ * struct recording
+ * @path: absolute path of the directory; "": unknown
+ * @number: number of the recorder's recording; "": there is none
  * @alive: the file that shows that this process has not ended
  * @seen: the metadata's file when it was last read
  */
@@ -137,7 +138,7 @@ static enum state recording_read_state(void)
 
 /* ------------------------------------------------------------ writers */
 
-/* Return: whether it is held; a file system without locks has everything for itself */
+/* Return: whether the lock is held; on a file system without locks, all locks succeed */
 static bool inject_recording_lock_dir(int how)
 {
 	struct timespec moment = {.tv_nsec = 1000000};
@@ -168,7 +169,7 @@ static bool recording_say_alive(void)
 	return fd >= 0;
 }
 
-/* Whether a process began here that has not ended in order. */
+/* Return: whether a process that began here has not ended in an orderly way. */
 static bool recording_any_alive(void)
 {
 	DIR *d = fdopendir(openat(inject.dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
@@ -182,12 +183,12 @@ static bool recording_any_alive(void)
 	return any;
 }
 
-/* Without a recorder: joins the processes that write, or begins. */
+/* Without a recorder: joins the other writing processes, or begins the recording. */
 static bool recording_join(void)
 {
 	enum state state;
 
-	/* readers leave the last packet of a file alone while a writer has this lock */
+	/* while a writer holds this lock, readers ignore the last packet of a file */
 	inject_recording_lock_dir(LOCK_SH);
 	state = recording_read_state();
 	if (state == STATE_FOREIGN || (state == STATE_COMPLETE && !recording.own))
@@ -199,11 +200,11 @@ static bool recording_join(void)
 	}
 	recording.own = true;
 	recording_say_alive();
-	/* with the lock, no process declares it complete meanwhile */
+	/* while this process holds the lock, no other one declares the recording complete */
 	return state == STATE_RECORDING || recording_write_metadata("recording");
 }
 
-/* "NUMBER:PATH" of the recorder, which is about this path only. */
+/* Reads "NUMBER:PATH" from the recorder; the number is valid for this path only. */
 static void recording_take_number(const char *path)
 {
 	const char *given = secure_getenv(GRT_CUDA_RECORDING_ENV), *colon = given ? strchr(given, ':') : NULL;
@@ -237,7 +238,7 @@ static bool recording_connect(void)
 
 	if (!inject.recorder || faccessat(inject.dir, GRT_CUDA_SOCKET, F_OK, 0))
 		return true;
-	/* its own path may be longer than an address */
+	/* the recording's path may be longer than a socket's address can be */
 	snprintf(to.sun_path, sizeof(to.sun_path), "/proc/self/fd/%d/" GRT_CUDA_SOCKET, inject.dir);
 	inject.pipe = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	if (inject.pipe < 0)
@@ -260,7 +261,7 @@ static bool recording_open_dir(const char *path)
 	if (inject.dir < 0)
 		return false;
 	inject.dir_is = owned_note(inject.dir);
-	/* the program may go to another directory */
+	/* the program may change its working directory */
 	snprintf(at, sizeof(at), "/proc/self/fd/%d", inject.dir);
 	n = readlink(at, recording.path, sizeof(recording.path) - 1);
 	recording.path[n > 0 ? n : 0] = '\0';
@@ -316,7 +317,7 @@ enum recording_state recording_state(void)
 		return RECORDING_GOES_ON;
 	if (inject.pipe >= 0 && recording_is_disconnected())
 		return RECORDING_IS_OVER;
-	/* its request cannot be seen */
+	/* the request cannot be read */
 	if (!recording_has_dir())
 		return RECORDING_GOES_ON;
 	/* the file was replaced or removed, so its contents may have changed */

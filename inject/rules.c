@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /*
- * Rules are found under dl_iterate_phdr(), whose lock keeps an object from
- * being unloaded while its tables are read. They are kept until an object is
- * closed: dlclose() begins a new generation, for which all rules are asked
- * again as they are met. After dlopen() only those are asked again that no
- * table gave.
+ * Rules are computed under dl_iterate_phdr(), whose lock keeps an object from being unloaded while its
+ * tables are read. They are kept until an object is closed: dlclose() begins a new generation, in which each
+ * rule is computed again when it is needed. After dlopen(), only rules that no table had given are computed
+ * again.
  */
 #include "rules.h"
 
@@ -19,10 +18,10 @@
 #include <unistd.h>
 
 #define LONG_MAX_RULES 4096
-/* Bytes of the paths of all modules. */
+/* Bytes for the paths of all modules. */
 #define PATHS_SIZE ((size_t)16 << 20)
 #define HIDES 8
-#define KEY_BUSY 1ULL /* generation 0: never looked for */
+#define KEY_BUSY 1ULL /* generation 0: never looked up */
 
 static const _Atomic uint64_t no_adds;
 static const _Atomic uint32_t no_loads;
@@ -39,9 +38,9 @@ static struct {
 	struct long_rule *long_rule;
 	_Atomic uint32_t long_used;
 	struct grt_umodule *module;
-	_Atomic uint64_t *module_key; /* identity of module[i], 0 while it is written */
+	_Atomic uint64_t *module_key; /* identity of module[i], 0 while it is being written */
 	_Atomic uint32_t module_used;
-	char *path; /* of all modules */
+	char *path; /* number of all modules */
 	_Atomic size_t path_used;
 	uintptr_t hide[HIDES];
 	unsigned int hides;
@@ -101,9 +100,9 @@ static bool rules_follows_locks(const char *word, const char *start)
 }
 
 /*
- * glibc keeps the two numbers that dl_iterate_phdr() reports where they can be
- * read without its lock. The place is private, so it is recognised by its
- * content, must be the only one, and is compared again at each refresh.
+ * glibc stores the two numbers that dl_iterate_phdr() reports where they can be read without its lock. The
+ * place is private, so it is recognised by its contents, of which there must be exactly one match, and
+ * compared again at each refresh.
  */
 static void rules_find_linker_words(void)
 {
@@ -135,14 +134,14 @@ static void rules_find_linker_words(void)
 	atomic_store(&state.exact, true);
 }
 
-/* A number of few bits is over: rules of its first use must not come back. */
+/* A counter of few bits wraps around: rules of its first round must not become valid again. */
 static void rules_wrap(void)
 {
 	for (uint32_t i = 0; i < GRT_RULE_SLOTS; i++)
 		atomic_store_explicit(&grt_rules.slot[i].key, 0, memory_order_relaxed);
 }
 
-/* Under the linker's lock. */
+/* The caller holds the linker's lock. */
 static void rules_next_generation(void)
 {
 	uint64_t g = atomic_load(&grt_rules.generation);
@@ -162,9 +161,9 @@ static void rules_next_round(void)
 }
 
 /*
- * The linker's lock is held, so that threads do this one after the other, and its
- * words and counts agree. That the change has been seen is reported last: who finds
- * it told walks by the new generation.
+ * The linker's lock is held, so threads do this one after the other, and the linker's words and counts
+ * agree. The change is marked as seen at the very end: a thread that finds the mark walks with the new
+ * generation.
  */
 static int rules_see_change(struct dl_phdr_info *info, size_t size, void *data)
 {
@@ -268,8 +267,8 @@ static void rules_describe(struct grt_umodule *m, const struct dl_phdr_info *inf
 }
 
 /*
- * The properties of a module by which it differs from others: paths are compared by their text, because the
- * linker may have its copy elsewhere next time.
+ * The properties that distinguish modules. Paths are compared by their text, because the linker may have its
+ * copy at another address next time.
  */
 static uint64_t rules_module_key(const struct grt_umodule *module)
 {
@@ -292,7 +291,7 @@ static const char *rules_keep_path(const char *path)
 	return memcpy(state.path + at, path, size);
 }
 
-/* A new one, its number; 0 without room. */
+/* The number of a new module; 0: no room. */
 static uint32_t rules_add_module(struct grt_umodule *m, uint64_t key)
 {
 	uint32_t i;
@@ -311,7 +310,7 @@ static uint32_t rules_add_module(struct grt_umodule *m, uint64_t key)
 	return 0;
 }
 
-/* The module's number, a new one for a new object; 0 without room. */
+/* The module's number, or a new number for a new object; 0: no room. */
 static uint64_t rules_module_number(const struct dl_phdr_info *info, const struct grt_cfi_object *o,
 				    bool *hidden)
 {
@@ -351,7 +350,7 @@ static bool rules_same_rule(const struct grt_cfi_rule *a, const struct grt_cfi_r
 	       a->end == b->end && a->signal == b->signal;
 }
 
-/* The index of a rule in the table of long ones, ~0 without room. */
+/* The index of a rule in the table of long rules; ~0: no room. */
 static uint32_t rules_long_index(const struct grt_cfi_rule *rule)
 {
 	uint32_t used = atomic_load(&state.long_used), i;
@@ -375,17 +374,14 @@ const struct grt_cfi_rule *grt_rules_long(uint64_t index)
 	return &state.long_rule[index].rule;
 }
 
-/* Whether it is words below the CFA, or nowhere. */
+/* Return: whether the place is in words below the CFA, or nowhere. */
 static bool rules_is_below(const struct grt_cfi_place *p)
 {
 	return p->base == GRT_CFI_NONE || (p->base == GRT_CFI_CFA && !p->deref && p->offset < 0 &&
 					   p->offset >= -GRT_RULE_SAVED_MAX * 8 && !(p->offset & 7));
 }
 
-/*
- * On processors whose calls push the return address, it is in the word below the CFA, and rules need not say
- * so.
- */
+/* If calls push the return address, it is in the word below the CFA, and rules need not store that. */
 static bool rules_is_short_ra(const struct grt_cfi_place *ra)
 {
 	return rules_is_below(ra) && (GRT_ARCH_LINKS || ra->offset == -8);
@@ -428,7 +424,10 @@ static uint64_t rules_pack(const struct grt_cfi_rule *r)
 
 /* ------------------------------------------------- code without tables */
 
-/* If the kernel does not read for us: memory that can be read now stays so while a stack returns to it. */
+/*
+ * Used if the kernel refuses to read for us: memory that can be read now stays readable while a stack
+ * returns into it.
+ */
 static size_t rules_copy_code(uint8_t *to, uint64_t at, size_t size)
 {
 	uint64_t page = 4096, end = at + size;
@@ -454,7 +453,7 @@ static size_t rules_read_code(uint8_t *to, uint64_t at, size_t size)
 
 static uint64_t rules_look_at_code(uint64_t pc)
 {
-	/* Bytes before the address that are on another page may not exist. */
+	/* Bytes before the address may be unmapped if they are on another page. */
 	size_t before = (pc + 1) % 4096 < GRT_ARCH_BEFORE ? (pc + 1) % 4096 : GRT_ARCH_BEFORE, got;
 	uint8_t code[GRT_ARCH_BEFORE + GRT_ARCH_AFTER] = {0};
 	const uint8_t *at = code + GRT_ARCH_BEFORE;
@@ -479,7 +478,7 @@ static uint64_t rules_look_at_code(uint64_t pc)
 
 struct search {
 	uint64_t pc;
-	uint64_t rule; /* 0: no table has it */
+	uint64_t rule; /* 0: no table has the address */
 	uint64_t module;
 	bool hidden;
 };
@@ -524,13 +523,15 @@ static int rules_search_object(struct dl_phdr_info *info, size_t size, void *dat
 		return 1;
 	if (!grt_cfi_find(&o, s->pc, &rule))
 		s->rule = rules_pack(&rule);
-	/* makecontext() makes a function return to the start of another one, which no call comes before. */
+	/*
+	 * makecontext() makes a function return to the start of another one, before which there is no call.
+	 */
 	else if (!grt_cfi_find(&o, s->pc + 1, &rule))
 		s->rule = GRT_RULE_BEYOND;
 	return 1;
 }
 
-/* A slot that is free or of an older generation is taken; two threads may enter a rule twice. */
+/* Takes a slot that is free or has an older generation. Two threads may enter the same rule twice. */
 static void rules_enter(uint64_t pc, uint64_t generation, uint64_t rule)
 {
 	uint32_t at = grt_rules_hash(pc);

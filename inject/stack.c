@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /*
- * Bounds of stacks: the C library knows those of its threads. Any other (an
- * alternate signal stack, a coroutine's) may have been given back and made anew with
- * another size since it was looked at last, so nothing is kept of it: each page is
- * requested when a walk comes to it.
+ * Bounds of stacks. The C library knows those of its threads. Another stack (an alternate signal stack, or a
+ * coroutine's) may have been freed and allocated anew with another size since the last look, so nothing
+ * about it is stored: each page is checked when a walk comes to it.
  */
 #include "stack.h"
 
@@ -45,8 +44,8 @@ struct grt_stack grt_stack_of_thread(void)
 }
 
 /*
- * The kernel copies a set of signals from there before it finds that it is to do
- * nothing with it: a fault is an error, and nothing is changed.
+ * The kernel reads a set of signals from the address before it finds that there is nothing to do with it. An
+ * unmapped address is an error, and nothing is changed.
  */
 bool grt_stack_readable(uint64_t address)
 {

@@ -1,29 +1,29 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /*
  * The subscription to CUPTI. Before CUDA 13.3, CUPTI has one subscriber, and functions without a subscriber
- * (V1) are for it. From CUDA 13.3 and drivers of version 610 on, it may have several, each with its own kinds
- * of records and buffers, if all of them use the functions with a subscriber (V2). CUPTI refuses the one kind
- * of functions while a client in the process uses the other kind.
+ * as an argument (V1). From CUDA 13.3 and drivers of version 610 on, it may have several subscribers, each
+ * with its own kinds of records and buffers, if all of them use functions with a subscriber (V2). CUPTI
+ * refuses functions of one kind while a client in the process uses the other kind.
  *
- * V1 is used where CUPTI does not refuse it, unless GRTRACE_CUPTI_API=2 asks for V2: its functions are those
- * of NVIDIA's manual, and have only been called in tests. V2 works with these exceptions:
- *	- CUPTI stays in the process after the recording: cuptiFinalize() would take it from the other
- *	  subscribers, and clients that subscribe later may fail (openxla/xla, pull request 41501). So random
- *	  windows use V1.
- *	- Samples of instructions: the manual limits V2 to the Activity and Callback APIs.
- *	- Whole graphs: the first subscriber decides about them for all others.
+ * V1 is used unless CUPTI refuses it, or GRTRACE_CUPTI_API=2 asks for V2: we know V2 only from NVIDIA's
+ * manual, and have called it only in tests. V2 works with these exceptions:
+ * \t- CUPTI stays in the process after the recording: cuptiFinalize() would take it from the other
+ * subscribers, and clients that subscribe later may fail (openxla/xla, pull request 41501). So random
+ * windows use V1.
+ * \t- Samples of instructions: the manual limits V2 to the Activity and Callback APIs.
+ * \t- Whole graphs: the first subscriber decides about them for all others.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "inject.h"
 
-/* 1: V1 alone; 2: V2 if it works */
+/* 1: only V1; 2: V2 if it works */
 #define API_ENV "GRTRACE_CUPTI_API"
-/* CUPTI's time is CLOCK_REALTIME if it differs by less than this. */
+/* CUPTI's clock is CLOCK_REALTIME if it differs from it by less than this. */
 #define CLOCK_NS NS_PER_S
 
-/* The subscriber with V2; NULL: V1 is used. */
+/* The subscriber of V2; NULL: V1 is used. */
 static void *_Atomic client;
 static cupti_request_fn request;
 static cupti_complete_fn complete;
@@ -60,7 +60,7 @@ static bool subscriber_wants_several(void)
 	       !subscriber_api_is("1");
 }
 
-/* Subscribers have stamps of CLOCK_REALTIME, where none of them sets a clock for all. */
+/* Time stamps for subscribers are CLOCK_REALTIME, unless one of them sets a clock for all. */
 static bool subscriber_has_clock(void *subscriber)
 {
 	uint64_t now = now_ns(CLOCK_REALTIME), stamp = 0;

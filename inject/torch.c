@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /*
- * PyTorch calls two functions of ours before and after each module's forward(): hooks for all modules, which
- * its public interface (torch.nn.modules.module) registers. Each hook is a function of Python around one of
- * C: the compiler of torch.compile reads such a function and finds that it does nothing, while one of C would
- * split each graph in front of it. As functions of torch.nn, by their file's name, they are read with the
- * code that calls them, and not compiled for themselves.
+ * PyTorch calls two functions of ours before and after each module's forward(): hooks for all modules,
+ * registered by its public interface (torch.nn.modules.module). Each hook is a Python function that calls a
+ * C function. torch.compile reads the Python function and finds that it does nothing; a C function would
+ * split each graph in front of it. Their file name makes the hooks functions of torch.nn, so torch.compile
+ * reads them with the code that calls them and does not compile them on their own.
  *
- * A module that ends by an exception may have no second call: older releases have none, newer ones have it
- * for all exceptions but those like KeyboardInterrupt. Nothing that has ended may be taken for running, so
- * each module is known by the frame of the method that called the hook, and a module begins within another
- * one only if that one's frame is among those that run now.
+ * The second hook may not be called for a module that ends by an exception: older releases never call it
+ * then, newer ones do except for KeyboardInterrupt and similar. A module that has ended must never be taken
+ * for a running one. So each module is identified by the frame of the method that called the hook, and a
+ * module begins within another one only if the other one's frame is running now.
  *
- * The hooks are registered by the program's first thread, which CPython lets call a function of ours between
- * two instructions: as soon as PyTorch is imported, and at once if it is when CUDA is used first.
+ * The hooks are registered by the program's first thread: CPython lets it call a function of ours between
+ * two instructions, as soon as PyTorch is imported, or at the first use of CUDA if it was imported before.
  */
 #include "torch.h"
 
@@ -28,8 +28,7 @@
 #include "inject.h"
 #include "trace/cuda_recording.h"
 
-/* How many modules the searches of a thread may visit at first and at most, and how many more with each call.
- */
+/* How many modules a thread's searches may visit at first and at most, and how many more with each call. */
 #define CREDIT (1 << 20)
 #define CREDIT_OF_A_CALL 16
 

@@ -113,7 +113,9 @@ static void way_keep(struct way *w)
 
 /* ------------------------------------------------------------------ search */
 
-/** struct visit - a module that was found, with references; @by: the number of the visit that it was found in
+/**
+ * struct visit - a module that was found, with references
+ * @by: the number of the visit in which it was found
  */
 struct visit {
 	struct py_object *module;

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /*
- * Nodes lie in an array in the order of their ids, so that a writer follows
- * them by counting. A child is named by its parent, in one of two places by its
- * frame, or, where that is taken, found in a hash table of ids. A node is filled
- * before its id is entered, and neither changes again, so that a reader needs
- * one acquire.
+ * Nodes are in an array in the order of their ids, so that a writer finds new ones by counting. A child is
+ * found by its parent, which has the ids of two children, or else by its frame in a hash table of ids. A
+ * node is complete before its id is entered, and neither changes afterwards, so a reader needs only one
+ * acquire.
  */
 #include "tree.h"
 
@@ -12,7 +11,7 @@
 #include <stddef.h>
 #include <sys/mman.h>
 
-/* Two slots a node, so that a probe ends soon; never more nodes than slots. */
+/* Two slots per node, so that probes are short; there are never more nodes than slots. */
 static uint32_t tree_slots_for(uint32_t max)
 {
 	uint32_t slots = 16;
@@ -34,7 +33,10 @@ int grt_tree_init(struct grt_tree *t, uint32_t max, uint32_t roots)
 {
 	if (max < roots)
 		max = roots;
-	/* Ids are counted up before they are compared with the limit, by each thread once. */
+	/*
+	 * The number of ids is increased before it is compared with the limit, so each thread may exceed the
+	 * limit once.
+	 */
 	if (max > 1U << 29)
 		max = 1U << 29;
 	t->max = max;
@@ -49,7 +51,7 @@ int grt_tree_init(struct grt_tree *t, uint32_t max, uint32_t roots)
 	return 0;
 }
 
-/* Released, so that a writer that sees an id taken sees the ancestors of what gets it. */
+/* Released, so that a writer that sees an id as taken also sees the ancestors of its node. */
 static uint32_t tree_new_id(struct grt_tree *t)
 {
 	uint32_t used = atomic_load_explicit(&t->used, memory_order_relaxed);
@@ -85,9 +87,8 @@ static uint32_t tree_new_node(struct grt_tree *t, uint32_t parent, uint64_t fram
 }
 
 /*
- * Enters a child in the first free place. Another thread may enter the same
- * child meanwhile: then its node is the one, and ours stays in the array, where
- * a writer stores it and nothing refers to it.
+ * Enters a child in the first free slot. If another thread enters the same child meanwhile, that node is
+ * used, and ours stays in the array: a writer stores it, and nothing refers to it.
  */
 uint32_t grt_tree_far(struct grt_tree *t, uint32_t parent, uint64_t frame)
 {

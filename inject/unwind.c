@@ -1,19 +1,17 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /*
- * Walks the calling thread's stack, and no further than it must.
+ * Walks the calling thread's stack, but only as far as it has changed since the last walk.
  *
- * A walk is a function of the registers it starts with and of the words of the
- * stack that it reads: saved return addresses and, where a frame is found by
- * it, the saved frame pointer. Each thread keeps its last walk with those words. As soon as a
- * new walk comes to a frame of the old one (same code address, same stack pointer, same
- * frame pointer if that matters further out), and all words from there outward are as they
- * were, the rest is as it was, and so are its nodes. Comparing the words of 50
- * frames costs about what walking ten does; it is exact, as the words decide
- * all.
+ * A walk is a function of the registers at its beginning and of the words of the stack that it reads: saved
+ * return addresses and, if a frame is found by it, the saved frame pointer. Each thread keeps its last walk
+ * with these words. As soon as a new walk comes to a frame of the last one (same code address, same stack
+ * pointer, same frame pointer if that matters further out), and all words from there outward are unchanged,
+ * the rest of the walk is unchanged, too, and so are its nodes. Comparing the words of 50 frames costs about
+ * as much as walking ten. The result is exact, because the words determine everything.
  *
- * Frames are kept with the outermost first, so that the common part stays where
- * it is. Python's frames do not show on the C stack: they are read anew each
- * time, by python.c, and put in where the interpreter's frames are.
+ * Frames are stored with the outermost first, so that the common part stays in place. Python's frames are
+ * not on the C stack: python.c reads them anew each time, and they are inserted where the interpreter's
+ * frames are.
  */
 #include "unwind.h"
 
@@ -27,30 +25,33 @@
 #include <sys/mman.h>
 
 #define PYTHON_ITEMS (2 * GRT_UNWIND_MAX)
-/* How far a walk may go on a stack whose bounds are unknown, page by page. */
+/* How far a walk may go, page by page, on a stack whose bounds are unknown. */
 #define FOREIGN_MAX 4194304U
 #define PAGE 4096U
-/* Below the stack pointer: x86-64 code that was interrupted after "leave" has its caller's rbp there. */
+/*
+ * Bytes below the stack pointer: on x86-64, code that was interrupted after "leave" has its caller's rbp
+ * there.
+ */
 #define RED_ZONE 128
 
-/* The last walk's words may lie in what AddressSanitizer keeps between variables by now. */
+/* The words of the last walk may now be in the red zones that AddressSanitizer puts between variables. */
 #define READS_STACK __attribute__((no_sanitize("address")))
 
 /* A frame of the last walk. */
 struct frame {
-	uint64_t pc; /* a byte of the instruction */
+	uint64_t pc; /* a byte of the instruction that is running */
 	uint64_t sp;
 	uint64_t fp;
-	uint64_t word;	 /* for the tree */
-	uint32_t node;	 /* of this frame, with the Python frames in its place */
-	uint16_t words;	 /* of the stack, up to and with this frame's */
-	uint16_t python; /* items of Python, up to and with this frame's */
-	bool fp_live;	 /* a frame from here outward is found by this frame pointer */
+	uint64_t word;	 /* the frame's word in the tree */
+	uint32_t node;	 /* node of this frame, which includes its Python frames */
+	uint16_t words;	 /* number of stack words up to and including this frame's */
+	uint16_t python; /* number of Python items up to and including this frame's */
+	bool fp_live;	 /* this frame or one further out is found by this frame pointer */
 	bool linked;	 /* its return address is in a register, not on the stack */
 	bool hidden;
 };
 
-/* A frame as it is found, the innermost first: the registers, and the rule that they were followed by. */
+/* A frame when it is found, the innermost first: its registers, and the rule that was applied to them. */
 struct step {
 	uint64_t pc;
 	uint64_t sp;
@@ -58,7 +59,7 @@ struct step {
 	uint64_t rule;
 };
 
-/* A thread's own small table of rules: the common one is too large to be near. */
+/* A small table of rules for each thread, because the common table does not fit into near caches. */
 #define NEAR_RULES 512
 
 struct near_rule {
@@ -66,7 +67,7 @@ struct near_rule {
 	uint64_t rule;
 };
 
-/* A word of the stack that decided something. */
+/* A word of the stack on which the walk depends. */
 struct read {
 	const uint64_t *at;
 	uint64_t value;
@@ -77,18 +78,20 @@ struct grt_unwind_thread {
 	bool ready;
 	uint32_t root;
 	uint32_t frames;
-	uint32_t nodes; /* frames whose node is known */
-	uint32_t items; /* of Python */
+	uint32_t nodes; /* number of frames whose node is known */
+	uint32_t items; /* number of Python items */
 	uint64_t epoch;
 	uint64_t busy_sp;
 	struct grt_stack home;
 	struct near_rule near[NEAR_RULES];
 	struct frame frame[GRT_UNWIND_MAX];
 	struct read read[4 * GRT_UNWIND_MAX];
-	/* Python, outermost first: where an entry of the interpreter lies, then its frames as words of the
-	 * tree. */
+	/*
+	 * Python, the outermost first: the place of an entry of the interpreter, then its frames as words of
+	 * the tree.
+	 */
 	uint64_t item[PYTHON_ITEMS];
-	struct grt_pyframe known[PYTHON_ITEMS]; /* what the items are of */
+	struct grt_pyframe known[PYTHON_ITEMS]; /* the frames of these items */
 	struct grt_pyframe pyframe[PYTHON_ITEMS];
 	struct step step[GRT_UNWIND_MAX];
 };
@@ -101,13 +104,13 @@ struct walk {
 	uint64_t pc;
 	uint64_t sp;
 	uint64_t fp;
-	uint64_t link; /* register with the return address of a function that calls none; 0: unknown */
+	uint64_t link; /* register with the return address of a leaf function; 0: unknown */
 	uint32_t steps;
 	uint32_t followed; /* steps that led to a caller: all, or all but the last */
-	int32_t match;	   /* the frame of the last walk that this one came to, -1: none */
-	int32_t next;	   /* that may be the one */
+	int32_t match;	   /* the frame of the last walk at which this one arrived, -1: none */
+	int32_t next;	   /* the next candidate for it */
 	uint32_t root;
-	bool home;	 /* all on the thread's own stack */
+	bool home;	 /* the whole walk was on the thread's own stack */
 	bool foreign;	 /* @stack grows with the walk, up to @limit */
 	bool sp_unknown; /* the frame was found by a frame pointer alone */
 	uint64_t limit;
@@ -115,7 +118,8 @@ struct walk {
 
 static struct {
 	_Atomic uint64_t roots[GRT_ROOT_COUNT];
-	uint64_t python_looked; /* the state of the list of objects at the last look for an interpreter */
+	uint64_t python_looked; /* the state of the list of objects when it was last searched for an
+				   interpreter */
 	bool python;
 } state;
 
@@ -135,7 +139,7 @@ const char *grt_root_name(uint32_t id)
 
 /* ------------------------------------------------------------ one step */
 
-/* On a stack whose bounds are unknown: up to the page before @end, if all can be read. */
+/* Extends a stack whose bounds are unknown up to the page before @end, if all of it can be read. */
 static __attribute__((noinline)) bool unwind_extend(struct walk *w, uint64_t end)
 {
 	if (!w->foreign || end < w->sp + 8 || end > w->limit)
@@ -146,7 +150,7 @@ static __attribute__((noinline)) bool unwind_extend(struct walk *w, uint64_t end
 	return true;
 }
 
-/* Begins on such a stack. The red zone may be on the page before. */
+/* Begins on a stack whose bounds are unknown. The red zone may be on the previous page. */
 static bool unwind_enter_foreign(struct walk *w, uint64_t sp)
 {
 	uint64_t page = sp & ~(uint64_t)(PAGE - 1), zone = (sp - RED_ZONE) & ~(uint64_t)(PAGE - 1);
@@ -179,7 +183,7 @@ static uint64_t unwind_address_of(const struct grt_cfi_place *p, uint64_t sp, ui
 	return base + (uint64_t)(int64_t)p->offset;
 }
 
-/* The stack that a signal interrupted, which a handler on a stack of its own returns to. */
+/* The stack that was interrupted by a signal whose handler runs on its own stack. */
 static bool unwind_enter_stack(struct walk *w, uint64_t sp)
 {
 	if (sp >= w->sp && (grt_stack_has(&w->stack, sp) || unwind_extend(w, sp + 8)))
@@ -192,7 +196,7 @@ static bool unwind_enter_stack(struct walk *w, uint64_t sp)
 	return true;
 }
 
-/* Reads a saved register; @what stays unchanged if nothing was saved. */
+/* Reads a saved register; @what stays unchanged if the register was not saved. */
 static bool unwind_read_saved(struct walk *w, const struct grt_cfi_place *p, uint64_t cfa, uint64_t *what)
 {
 	uint64_t at = unwind_address_of(p, w->sp, w->fp, cfa);
@@ -205,13 +209,15 @@ static bool unwind_read_saved(struct walk *w, const struct grt_cfi_place *p, uin
 	return true;
 }
 
-/* Whether the caller's part of the stack can begin at @cfa. */
+/* Return: whether the caller's part of the stack can begin at @cfa. */
 static bool unwind_goes_out(struct walk *w, uint64_t cfa, bool linked)
 {
 	return (cfa > w->sp || (linked && cfa == w->sp)) && (cfa <= w->stack.high || unwind_extend(w, cfa));
 }
 
-/* Rules that are not "CFA = register + offset, the rest just below": 0, or the root where it ends. */
+/*
+ * Applies rules other than "CFA = register + offset, the rest just below": 0, or the root if the stack ends.
+ */
 static uint32_t unwind_long_step(struct walk *w, const struct grt_cfi_rule *r)
 {
 	uint64_t cfa = unwind_address_of(&r->cfa, w->sp, w->fp, 0), ra = w->link, fp = w->fp, link = 0;
@@ -234,7 +240,10 @@ static uint32_t unwind_long_step(struct walk *w, const struct grt_cfi_rule *r)
 	return 0;
 }
 
-/* A function that calls none, or has not yet saved where it returns to: at the beginning, or interrupted. */
+/*
+ * A function that calls no other one, or that has not saved its return address yet, because it is at its
+ * beginning or was interrupted.
+ */
 static __attribute__((noinline)) uint32_t unwind_linked_step(struct walk *w, uint64_t cfa, uint64_t saved)
 {
 	if (!w->link || !unwind_goes_out(w, cfa, true))
@@ -274,7 +283,7 @@ static inline uint32_t unwind_short_step(struct walk *w, uint64_t base, uint64_t
 	return 0;
 }
 
-/* Code without a table, whose caller may be found as if the code kept a frame pointer. */
+/* Code without a table, whose caller is looked for as if the code kept a frame pointer. */
 static uint32_t unwind_frame_pointer_step(struct walk *w)
 {
 	uint64_t at = w->fp;
@@ -294,7 +303,7 @@ static uint64_t unwind_rule_uncached(const struct walk *w, struct near_rule *nea
 	uint64_t rule = grt_rules_find(w->pc, w->generation);
 
 	if (!(rule & GRT_RULE_GUESSED)) {
-		near->key = 0; /* a signal handler that does not return may come between */
+		near->key = 0; /* there may be a signal handler in between that does not return */
 		atomic_signal_fence(memory_order_seq_cst);
 		near->rule = rule;
 		atomic_signal_fence(memory_order_seq_cst);
@@ -331,8 +340,8 @@ static uint32_t unwind_follow(struct walk *w, uint64_t rule)
 }
 
 /*
- * After a frame that was found by a frame pointer, the stack pointer may be unknown. A rule with the stack
- * pointer is then tried with the frame pointer, which makes the stack pointer known.
+ * After a frame that was found by a frame pointer, the stack pointer may be unknown. A rule that uses the
+ * stack pointer is then tried with the frame pointer, which makes the stack pointer known.
  */
 static __attribute__((noinline)) uint64_t unwind_rule_without_sp(struct walk *w, uint64_t rule)
 {
@@ -345,7 +354,7 @@ static __attribute__((noinline)) uint64_t unwind_rule_without_sp(struct walk *w,
 	return rule;
 }
 
-/* Notes the frame that the walk is at, and goes to its caller: 0, or the root where the stack ends. */
+/* Stores the frame of the walk, and goes to its caller: 0, or the root if the stack ends. */
 static inline uint32_t unwind_one_step(struct walk *w)
 {
 	uint64_t found = unwind_rule_at(w);
@@ -369,7 +378,7 @@ static inline uint32_t unwind_one_step(struct walk *w)
 
 /* ------------------------------------------------------ the last walk */
 
-/* The highest of the first @count words that is not as it was, -1: all are. */
+/* The highest of the first @count words that has changed; -1: none has. */
 READS_STACK static int32_t unwind_changed_word(const struct grt_unwind_thread *t, uint32_t count)
 {
 	const struct read *r = t->read;
@@ -387,7 +396,7 @@ READS_STACK static int32_t unwind_changed_word(const struct grt_unwind_thread *t
 	return (int32_t)n - 1;
 }
 
-/* Return: whether the walk has reached a frame of the last walk, with nothing changed further out. */
+/* Return: whether the walk has arrived at a frame of the last walk with nothing changed further out. */
 static bool unwind_on_known_path(struct walk *w)
 {
 	const struct grt_unwind_thread *t = w->t;
@@ -427,13 +436,13 @@ static void unwind_walk_stack(struct walk *w)
 	} while (!w->root);
 }
 
-/* The words that a step read according to its rule. */
+/* The words that a step has read according to its rule. */
 struct reads {
 	uint64_t ra_at; /* 0: none, it was in a register */
 	uint64_t fp_at; /* 0: none */
 	uint64_t cfa_at;
 	uint64_t link_at;
-	bool fp_used; /* to find them */
+	bool fp_used; /* number of words to find them */
 };
 
 static void unwind_reads_of_long(const struct step *s, uint64_t cfa, struct reads *r)
@@ -475,8 +484,8 @@ READS_STACK static inline void unwind_note_word(struct read **end, uint64_t addr
 }
 
 /*
- * One more frame of the memory, whose caller is in it; @live: the caller needs the frame pointer. Words of it
- * that no frame further out needs decide nothing.
+ * Adds a frame to the memory, whose caller is in it already. @live: the caller depends on the frame pointer.
+ * Words on which no frame further out depends are not stored.
  */
 static inline void unwind_keep_frame(struct frame *f, const struct step *s, uint64_t cfa, bool live,
 				     struct read **end)
@@ -502,7 +511,7 @@ static uint64_t unwind_tree_word(uint64_t pc, uint64_t rule)
 	       (rule & GRT_RULE_GUESSED ? GRT_FRAME_GUESSED : 0);
 }
 
-/* Puts the new frames on the common part. */
+/* Adds the new frames to the common part. */
 static void unwind_keep_frames(struct walk *w)
 {
 	struct grt_unwind_thread *t = w->t;
@@ -535,7 +544,7 @@ static void unwind_keep_frames(struct walk *w)
 
 /* ---------------------------------------------------------------- Python */
 
-/* The frame of the C stack that holds an address; frames go down from the first. */
+/* The frame of the C stack that contains an address, searched inward from the first one. */
 static uint32_t unwind_frame_with(const struct grt_unwind_thread *t, uint64_t address)
 {
 	uint32_t low = 0, high = t->frames, middle;
@@ -567,8 +576,8 @@ static bool unwind_same(const struct grt_pyframe *a, const struct grt_pyframe *b
 }
 
 /*
- * Reads Python's frames. Where they differ from the last walk's, the nodes from
- * the native frame of the outermost difference on are no longer known.
+ * Reads Python's frames. If they differ from those of the last walk, nodes are unknown from the native frame
+ * of the outermost difference inward.
  */
 static void unwind_read_python(struct grt_unwind_thread *t, const struct grt_stack *stack)
 {
@@ -598,7 +607,10 @@ static void unwind_read_python(struct grt_unwind_thread *t, const struct grt_sta
 
 /* ----------------------------------------------------------------- nodes */
 
-/* The Python frames of the interpreter's entries that lie in native frame @f; 0 when the tree is full. */
+/*
+ * Adds the Python frames of the interpreter's entries that are in the native frame @f; 0 if the tree is
+ * full.
+ */
 static uint32_t unwind_python_nodes(struct grt_unwind_thread *t, const struct frame *f, uint32_t *at,
 				    uint32_t node)
 {
@@ -640,7 +652,7 @@ static uint32_t unwind_find_nodes(struct grt_unwind_thread *t)
 
 /* -------------------------------------------------------------- the whole */
 
-/* Finds the stack on which the thread is: its own, or one with unknown bounds. */
+/* Finds the stack of the thread: its own, or another one with unknown bounds. */
 static bool unwind_find_stack(struct walk *w)
 {
 	w->home = grt_stack_has(&w->t->home, w->sp);
@@ -653,7 +665,7 @@ static void unwind_forget(struct grt_unwind_thread *t)
 	t->frames = t->nodes = t->items = 0;
 }
 
-/* A walk that a signal handler interrupted is lost only if the handler never returns. */
+/* A walk that a signal handler interrupts is lost only if the handler never returns. */
 static bool unwind_nested(const struct grt_unwind_thread *t, uint64_t sp)
 {
 	return t->busy && !(grt_stack_has(&t->home, sp) && sp >= t->busy_sp);
@@ -673,7 +685,7 @@ static uint32_t unwind_run(struct walk *w)
 	w->next = (int32_t)t->frames - 1;
 	unwind_walk_stack(w);
 	if ((uint32_t)(w->match + 1) + w->steps >
-	    GRT_UNWIND_MAX) { /* too deep now: the part that is cut begins elsewhere */
+	    GRT_UNWIND_MAX) { /* the stack is too deep now, so another part of it is cut off */
 		unwind_forget(t);
 		*w = start;
 		w->next = -1;
@@ -690,7 +702,7 @@ static uint32_t unwind_run(struct walk *w)
 	return node;
 }
 
-/* Changes with the list of objects. */
+/* A number that changes with the list of objects. */
 static uint64_t unwind_epoch_now(void)
 {
 	return atomic_load_explicit(&grt_rules.generation, memory_order_relaxed) |
@@ -774,7 +786,7 @@ void grt_unwind_thread_free(struct grt_unwind_thread *t)
 		munmap(t, sizeof(*t));
 }
 
-/* Rules are of the code, and stay. */
+/* Rules depend on the code only, and stay. */
 void grt_unwind_thread_reset(struct grt_unwind_thread *t)
 {
 	unwind_forget(t);
@@ -787,7 +799,10 @@ void grt_unwind_refresh(void)
 
 	grt_rules_refresh();
 	seen = unwind_epoch_now();
-	/* Looking for an interpreter goes through all objects: only where there are new ones. */
+	/*
+	 * The search for an interpreter goes through all objects, so it is only done when there are new
+	 * ones.
+	 */
 	if (state.python && state.python_looked != seen)
 		grt_python_init();
 	state.python_looked = seen;

@@ -21,7 +21,7 @@
 
 #define DEBUGFS_DEFAULT "/sys/kernel/debug"
 
-/* Gets the place where debugfs is mounted; false: it is not mounted. */
+/* Gets the mount point of debugfs. Return: false: it is not mounted. */
 static bool find_debugfs(char *path, size_t room)
 {
 	struct mntent *m;
@@ -63,7 +63,7 @@ static int open_directory(struct kmod *k, struct grt_err *err)
 				   "sudo mount -t debugfs debugfs " DEBUGFS_DEFAULT,
 				   "cannot find the kernel module's files");
 	k->dir = open(k->path, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	/* O_PATH opens what may not be searched; that shows at the first name. */
+	/* O_PATH also opens a directory that may not be searched; that shows at the first name in it. */
 	if (k->dir < 0 || faccessat(k->dir, ".", X_OK, AT_EACCESS) < 0)
 		return no_directory(k->path, errno, err);
 	return 0;
@@ -92,7 +92,7 @@ static int check_version(struct kmod *k, struct grt_err *err)
 		GRT_FORMAT);
 }
 
-/* N of eventsN, -1 where it is another file. */
+/* The number N of eventsN; -1: it is another file. */
 static long stream_number(const char *name)
 {
 	static const char head[] = "events";
@@ -113,7 +113,7 @@ static int kmod_by_number(const void *a, const void *b)
 	return (one > other) - (one < other);
 }
 
-/* The numbers of CPUs may have gaps. Return: 0 or -ENOMEM */
+/* Numbers of CPUs may have gaps. Return: 0 or -ENOMEM */
 static int find_streams(struct kmod *k)
 {
 	DIR *d = fdopendir(openat(k->dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
@@ -212,7 +212,7 @@ int kmod_exit_status(int code)
 	return 1;
 }
 
-/* errno of a failed open, read or write of a control file, in words. */
+/* Explains the errno of a failed open, read or write of a control file. */
 static int file_error(struct kmod *k, const char *doing, const char *file, int code, struct grt_err *err)
 {
 	if (code == EACCES || code == EPERM)
@@ -251,8 +251,10 @@ int kmod_hold(struct kmod *k, struct grt_err *err)
 	return 0;
 }
 
-/* A control file, or the one that was opened before it no longer may be, which is @kept. Return: -1 with
- * errno set */
+/*
+ * A control file. If it can no longer be opened, the descriptor that was opened before, which is @kept.
+ * Return: -1 with errno set
+ */
 static int kmod_open_file(const struct kmod *k, const char *file, int flags, bool *kept)
 {
 	int fd = openat(k->dir, file, flags | O_CLOEXEC);
@@ -263,7 +265,7 @@ static int kmod_open_file(const struct kmod *k, const char *file, int flags, boo
 	for (size_t i = 0; i < KMOD_HELD; i++)
 		if (k->held[i] >= 0 && !strcmp(file, held[i].name)) {
 			*kept = true;
-			/* the module's files take no pwrite(2) */
+			/* the module's files have no pwrite(2) */
 			return lseek(k->held[i], 0, SEEK_SET) < 0 ? -1 : k->held[i];
 		}
 	return -1;
@@ -294,7 +296,7 @@ char *kmod_read(struct kmod *k, const char *file, struct grt_err *err)
 	return text;
 }
 
-/* Return: 0 or -errno as it came. */
+/* Return: 0 or -errno as the kernel returned it. */
 static int kmod_write_file(struct kmod *k, const char *file, const char *text)
 {
 	bool kept;
@@ -302,7 +304,7 @@ static int kmod_write_file(struct kmod *k, const char *file, const char *text)
 
 	if (fd < 0)
 		return -errno;
-	/* as O_TRUNC does; files of the module have no length */
+	/* what O_TRUNC does; the module's files have no length */
 	if (kept && ftruncate(fd, 0))
 		errno = 0;
 	if (write(fd, text, strlen(text)) < 0)
@@ -338,7 +340,7 @@ int kmod_record(struct kmod *k, struct grt_err *err)
 	close(fd);
 	if (code == EBUSY)
 		return 0;
-	/* a module from before this order */
+	/* a module that does not know this command yet */
 	if (code == EINVAL)
 		return kmod_write(k, "control", "start", err) ?: 1;
 	return file_error(k, "write 'record' to", "control", code, err);
@@ -366,7 +368,7 @@ bool kmod_line(const char *text, const char *key, char *value, size_t room)
 		end = strcspn(text, "\n");
 		if (strncmp(text, key, length) || (text[length] != '=' && text[length] != ' '))
 			continue;
-		/* the end of a longer text may follow as blanks, where a file keeps its length */
+		/* if a file keeps its length, the end of a longer text may follow as blanks */
 		while (end > length + 1 && text[end - 1] == ' ')
 			end--;
 		snprintf(value, room, "%.*s", (int)(end - length - 1), text + length + 1);
@@ -561,7 +563,7 @@ static void kmod_take_missed(struct kmod *k, struct grt_session *s, const char *
 
 int kmod_live_end(struct kmod *k, struct grt_session *s, struct grt_consumer *c, struct grt_err *err)
 {
-	/* counts from before a flush can be read after it */
+	/* counts from before a flush may be read after it */
 	char *stats = kmod_read(k, "stats", err);
 	int ret = stats ? kmod_pump(k, s, c, err) : -errno;
 
@@ -575,6 +577,6 @@ int kmod_live_pump(struct kmod *k, struct grt_session *s, struct grt_consumer *c
 {
 	int ret = kmod_pump(k, s, c, err);
 
-	/* tracing has ended: the streams, too */
+	/* tracing has ended, so the streams have ended, too */
 	return ret ? ret : kmod_live_end(k, s, c, err);
 }

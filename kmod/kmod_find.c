@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The file from which a module would be loaded, in the order of kmod_load.c, and
- * whether this kernel would take it.
+ * Finds the file from which a module would be loaded, in the order of kmod_load.c, and whether this kernel
+ * would accept it.
  */
 #include "kmod_find.h"
 
@@ -53,7 +53,7 @@ static bool find_installed(const char *module, const char *release, char path[PR
 	return found;
 }
 
-/* The build that this program belongs to. */
+/* The directory of the build to which this program belongs. */
 static bool find_built(const char *module, char path[PROBE_PATH])
 {
 	char self[PATH_MAX];
@@ -69,7 +69,7 @@ static bool find_given(const char *dir, const char *module, char path[PROBE_PATH
 	return snprintf(path, PROBE_PATH, "%s/%s.ko", dir, module) < PROBE_PATH && !access(path, F_OK);
 }
 
-/* Return: the module's file, to be unmapped by the caller; NULL with errno set. */
+/* Return: the mapped file of the module, which the caller unmaps; NULL with errno set. */
 static const char *map_file(const char *path, size_t *size)
 {
 	int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);

@@ -35,7 +35,7 @@ static const struct alias {
 };
 #define ALIASES (sizeof(aliases) / sizeof(aliases[0]))
 
-/* Names in FLAGS, and in the module's name. */
+/* Names of FLAGS, and of the module. */
 static const struct stage {
 	const char *flag;
 	const char *module;
@@ -120,7 +120,7 @@ bool kmod_key_is_default(const struct kmod_key *key, const char *value)
 	kmod_key_default(key, word, sizeof(word));
 	if (key->kind == KMOD_LIST || !strcmp(word, value))
 		return !strcmp(word, value);
-	/* Signed values wrap the same way on both sides. */
+	/* Signed values wrap in the same way in the module and here. */
 	return strtoull(value, &end, 0) == strtoull(key->def, NULL, 0) && end != value;
 }
 
@@ -129,7 +129,7 @@ const char *kmod_key_unit(const struct kmod_key *key)
 	return key->kind == KMOD_WORD ? "" : key->unit;
 }
 
-/* Return: a name of a table with holes; NULL after the last one. */
+/* Return: the n-th name of a table with holes; NULL after the last one. */
 static const char *nth_name(const char *const *names, unsigned int count, unsigned int n)
 {
 	unsigned int i;
@@ -169,7 +169,7 @@ static const char *type_name(unsigned int n)
 	return n < 2 ? sets[n] : nth_name(event_names, GRT_EV_MAX, n - 2);
 }
 
-/* The n-th of words with | between them. */
+/* Gets the n-th of words that are separated by |. */
 static bool kmod_keys_nth_word(const char *words, unsigned int n, char *text, size_t room)
 {
 	while (n-- && words) {
@@ -227,7 +227,7 @@ bool kmod_key_is_setting(const struct kmod_key *key)
 	return strcmp(key->name, "enable") && strcmp(key->max, "0");
 }
 
-/* A mask of events as those count them whose first event has bit 0. */
+/* A mask of events for tools that count events from 0, so that their first event has bit 0. */
 static bool counts_from_zero(const struct kmod_key *key, const char *value)
 {
 	char *end;
@@ -259,7 +259,7 @@ int kmod_key_refused(int code, const struct kmod_key *key, const char *value, st
 	return grt_err_set(err, code, why, fix, "cannot set %s to '%.200s'", key->name, value);
 }
 
-/* Decimal, octal or 0x, as the kernel's kstrtou64 takes it. Return: 0, -EINVAL or -ERANGE */
+/* Decimal, octal or 0x, as the kernel's kstrtou64 accepts it. Return: 0, -EINVAL or -ERANGE */
 static int parse_unsigned(const char *text, uint64_t *n)
 {
 	char *end;
@@ -294,7 +294,7 @@ static int check_signed(const struct kmod_key *key, const char *value)
 	return errno || n < strtoll(key->min, NULL, 0) || n > strtoll(key->max, NULL, 0) ? -ERANGE : 0;
 }
 
-/* Numbers may be out of range; whether a name is known the module decides. */
+/* Numbers may be out of range; the module decides whether a name is known. */
 static int kmod_keys_check_names(const struct kmod_key *key, const char *value)
 {
 	if (isdigit((unsigned char)*value) && !strchr(value, ','))

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Loads the kernel module, its stages and the adapters of the GPU drivers that are there:
- * from GRTRACE_MODULES where that is set, with modprobe where they are
- * installed, else from the build that this program belongs to.
+ * Loads the kernel module, its stages, and the adapters of the GPU drivers that are loaded: from
+ * GRTRACE_MODULES if that is set, with modprobe if they are installed, otherwise from the build to which
+ * this program belongs.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -21,7 +21,7 @@
 #include "host/links.h"
 
 #define CORE "grtrace"
-/* The adapter of all drivers under the DRM scheduler, and the scheduler's module. */
+/* The adapter for all drivers under the DRM scheduler, and the scheduler's module. */
 #define BRIDGE "drm_bridge"
 #define SCHEDULER "gpu_sched"
 #define DRIVERS_MAX 32
@@ -57,7 +57,7 @@ static void add_driver(struct driver_list *list, const char *name)
 	list->n++;
 }
 
-/* Modules that use the DRM core: its drivers, and helpers that simply have no adapter. */
+/* Modules that use the DRM core: its drivers, and helpers, which have no adapter. */
 static void add_holders(struct driver_list *list)
 {
 	DIR *d = opendir("/sys/module/drm/holders");
@@ -70,7 +70,7 @@ static void add_holders(struct driver_list *list)
 		closedir(d);
 }
 
-/* Drivers of the cards: also found when driver and DRM core are built into the kernel. */
+/* Drivers of the cards. This also finds drivers that are built into the kernel together with the DRM core. */
 static void kmod_load_add_cards(struct driver_list *list)
 {
 	DIR *d = opendir("/sys/class/drm");
@@ -88,7 +88,7 @@ static void kmod_load_add_cards(struct driver_list *list)
 		closedir(d);
 }
 
-/* Return: 0, or a negative errno; -ENOENT where the file is not there. */
+/* Return: 0, or a negative errno; -ENOENT: the file does not exist. */
 static int load_file(const char *dir, const char *module, char *path)
 {
 	int fd, ret = 0;
@@ -103,7 +103,7 @@ static int load_file(const char *dir, const char *module, char *path)
 	return ret;
 }
 
-/* Return: 0, or -ENOENT where modprobe is not there or does not know or load the module. */
+/* Return: 0, or -ENOENT: modprobe does not exist, or does not know or load the module. */
 static int load_installed(const char *module)
 {
 	char *const argv[] = {"modprobe", "-q", (char *)module, NULL};
@@ -122,7 +122,7 @@ static int load_installed(const char *module)
 	return -ENOENT;
 }
 
-/* The directory of this program's build, where its modules are. */
+/* The directory of this program's build, which contains its modules. */
 static bool build_directory(char *dir)
 {
 	char self[PATH_MAX];
@@ -133,7 +133,7 @@ static bool build_directory(char *dir)
 	return true;
 }
 
-/* Return: 0 with where it came from in @from, or -errno. */
+/* Return: 0, with the module's origin in @from, or -errno. */
 static int load_module(const char *module, char *from)
 {
 	const char *given = getenv("GRTRACE_MODULES");
@@ -180,7 +180,7 @@ static int load_error(int code, const char *from, struct grt_err *err)
 	}
 }
 
-/* Return: 1 when it was loaded now, 0 when it was there, or -errno */
+/* Return: 1: it was loaded now, 0: it was loaded before, or -errno */
 static int load_core(void (*note)(const char *text), struct grt_err *err)
 {
 	char from[PATH_MAX] = "", text[PATH_MAX + 64];
@@ -200,7 +200,7 @@ static int load_core(void (*note)(const char *text), struct grt_err *err)
 	return 1;
 }
 
-/* Loads an adapter or a stage; one that is not installed is skipped without a message. */
+/* Loads an adapter or a stage; does nothing if it is not installed. */
 static void load_part(const char *module, void (*note)(const char *text))
 {
 	char from[PATH_MAX], text[PATH_MAX + 512];
@@ -230,7 +230,10 @@ static void load_adapter(const char *adapter, void (*note)(const char *text))
 	load_part(module, note);
 }
 
-/* modprobe brings them with the core; a module loaded from a file comes alone. Who unloads one wants that. */
+/*
+ * modprobe loads the stages with the core. A module that was loaded from a file comes alone, and a stage
+ * that a user unloads stays unloaded.
+ */
 static void load_stages(void (*note)(const char *text))
 {
 	const char *module;

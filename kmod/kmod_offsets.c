@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Tells adapters where members of the drivers' private structs lie. Which ones
- * they can use is in the module's file `offsets`; where they lie is in the
- * BTF of the driver that is loaded, or of the kernel where it is built in.
+ * Gives adapters the offsets of members in the drivers' private structs. The module's file `offsets` lists
+ * the members that adapters can use; the offsets come from the BTF of the loaded driver, or of the kernel if
+ * the driver is built in.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -21,7 +21,7 @@
 #define NAME_MAX_LEN 64
 #define WHY_MAX 256
 
-/** struct place - where a member lies, in bytes from the start of its struct */
+/** struct place - where a member is, in bytes from the start of its struct */
 struct place {
 	uint32_t offset;
 	uint32_t size;
@@ -31,7 +31,7 @@ struct place {
  * struct source - the BTF of the driver whose members are looked up
  * @driver: its name
  * @kernel: BTF of the kernel, the base of that of modules; NULL before it is needed
- * @module: of the driver; NULL where it is built in or has none
+ * @module: BTF of the driver; NULL: it is built in, or has none
  */
 struct source {
 	char driver[NAME_MAX_LEN];
@@ -60,7 +60,7 @@ static bool is_composite(const struct btf_type *t)
 	return t && btf_is_composite(t);
 }
 
-/* A member by its name, also one of a struct or union without a name in between. */
+/* Finds a member by its name, also inside an unnamed struct or union. */
 static const struct btf_type *find_member(const struct btf *btf, const struct btf_type *in, const char *name,
 					  size_t length, uint32_t *bits, uint32_t *id)
 {
@@ -121,7 +121,7 @@ static void source_close(struct source *s)
 	*s = (struct source){0};
 }
 
-/* Makes @s that of @driver. Return: its BTF, or NULL where neither it nor the kernel has any */
+/* Makes @s the BTF of @driver. Return: that BTF, or NULL if neither the driver nor the kernel has one */
 static const struct btf *source_of(struct source *s, const char *driver)
 {
 	char path[NAME_MAX_LEN + 32];
@@ -142,7 +142,7 @@ static const struct btf *source_of(struct source *s, const char *driver)
 	}
 	if (s->module)
 		return s->module;
-	/* A module without BTF must not be taken for one that is built in. */
+	/* A module without BTF must not be taken for a driver that is built in. */
 	snprintf(path, sizeof(path), "/sys/module/%s/initstate", driver);
 	return stat(path, &st) ? s->kernel : NULL;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Sets several keys of the module, all or none, and puts them back; see
- * kmod_settings.h. A value is checked against its row before any is set.
+ * Sets several keys of the module, all or none, and restores them, see kmod_settings.h. Each value is
+ * checked against its row before the first one is set.
  */
 #include <errno.h>
 #include <signal.h>
@@ -10,7 +10,7 @@
 
 #include "kmod_settings.h"
 
-/* Room for a value as the module prints it. */
+/* Enough for a value as the module prints it. */
 #define VALUE_ROOM 4096
 
 static int kmod_settings_no_memory(struct grt_err *err)
@@ -18,7 +18,7 @@ static int kmod_settings_no_memory(struct grt_err *err)
 	return grt_err_set(err, -ENOMEM, NULL, NULL, "no memory for the module's settings");
 }
 
-/* "what" begins with where the setting stands. Return: @code */
+/* @what begins with the place where the setting was read. Return: @code */
 static int name_origin(const struct kmod_setting *s, int code, struct grt_err *err)
 {
 	char what[sizeof(err->what)];
@@ -72,7 +72,9 @@ int kmod_settings_add(struct kmod_settings *s, const struct kmod_key *key, const
 	return 0;
 }
 
-/* The value of a key in the text of `config`, to be freed; NULL where it is not there. */
+/*
+ * The value of a key in the text of `config`, which the caller frees; NULL: the text does not have the key.
+ */
 static char *value_in(const char *config, const struct kmod_key *key)
 {
 	char value[VALUE_ROOM];
@@ -80,7 +82,7 @@ static char *value_in(const char *config, const struct kmod_key *key)
 	return kmod_line(config, key->name, value, sizeof(value)) ? strdup(value) : NULL;
 }
 
-/* Without the module of its stage, a key has its default. Return: >= 0 or -errno */
+/* If the module of its stage is not loaded, a key has its default. Return: >= 0 or -errno */
 static int find_before(struct kmod *k, struct kmod_setting *s, const char *config, struct grt_err *err)
 {
 	s->before = value_in(config, s->key);
@@ -157,7 +159,7 @@ int kmod_settings_apply(struct kmod *k, struct kmod_settings *s, struct grt_err 
 	sigset_t all, before;
 	int ret;
 
-	/* Ctrl-C between two settings would leave half of them set. */
+	/* Ctrl-C between two settings would leave only some of them changed. */
 	sigfillset(&all);
 	sigprocmask(SIG_BLOCK, &all, &before);
 	ret = apply_or_undo(k, s, err);
@@ -165,7 +167,7 @@ int kmod_settings_apply(struct kmod *k, struct kmod_settings *s, struct grt_err 
 	return ret;
 }
 
-/* Return: whether another program has changed it since it was set */
+/* Return: whether another program has changed the setting since */
 static bool is_changed_by_another(const struct kmod_setting *s, const char *config,
 				  void (*note)(const char *text))
 {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * amdgpu alone: its jobs in the DRM scheduler, interrupts and memory; part of drm.
+ * The source amdgpu: jobs of amdgpu in the DRM scheduler, its interrupts and its memory. The source drm
+ * includes it.
  */
 #include "sources/bpf/bpf.h"
 

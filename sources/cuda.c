@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * CUDA: a library of grtrace in the started program, which CUDA's driver loads (CUDA_INJECTION64_PATH). It
- * writes its packets directly into the recording's directory. This source finds the library, tells it where
- * to write, and makes it stop.
+ * CUDA: a library of grtrace in the program, which CUDA's driver loads (CUDA_INJECTION64_PATH) and which
+ * writes its packets into the recording's directory. This source finds the library, tells it where to write,
+ * and stops it.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -40,16 +40,19 @@
 #define STOP_MS 3000
 #define NOTES_MAX 8
 #define SERIALIZED "serialized"
-/* The most processes that are asked at the same time. */
+/* Most processes that are asked at the same time. */
 #define ASKS_MAX 64
-/* Libraries with NVTX load what this names. */
+/* Libraries with NVTX load the library in this variable. */
 #define NVTX_ENV "NVTX_INJECTION64_PATH"
-/* NCCL loads this one when a process makes its first communicator. */
+/* NCCL loads the library in this variable when it makes a process's first communicator. */
 #define NCCL_ENV "NCCL_PROFILER_PLUGIN"
 /* The library calls this function with the number of a launch, for --stack=bpf. */
 #define MARKER "grtrace_cuda_launch"
 
-/** struct reading - the notes of a process; @string: the last text, of number @number */
+/**
+ * struct reading - the notes of a process
+ * @string: the last text, with the number @number
+ */
 struct reading {
 	struct grt_consumer c;
 	struct capture *capture;
@@ -62,21 +65,21 @@ struct reading {
 
 /**
  * struct capture - the state of this source
- * @library: the injected one
+ * @library: path of the injected library
  * @stack: how it takes stacks
- * @dir: the recording, of the recorder; @path: for other processes
- * @number: random, in the metadata and in the program's environment: a process that is alive when this
- *	recording is over does not take another one of the same path for it
+ * @dir: the recording, for this process; @path: for other processes
+ * @number: a random number, in the metadata and in the program's environment: a process that outlives this
+ *	recording does not write into another one at the same path
  * @event: readable once capture has stopped
- * @processes, @silent: that were traced; of these, without an end
- * @cuda: of these, with CUDA
- * @marker: the capture by BPF, of stacks alone or of launches, too; NULL: there is none; @kind, @point: what
- * it is made of
- * @outside: a process that runs is watched from outside; @uprobes: where
+ * @processes, @silent: number of processes that were traced, and of those whose end is missing
+ * @cuda: number of them that used CUDA
+ * @marker: the capture by BPF, of stacks alone or of launches, too; NULL: there is none; @kind, @point: its
+ *	description
+ * @outside: a running process that is watched from outside; @uprobes: its uprobes
  * @duty: the windows of --duty
- * @ask: processes that run with the library, and record for us; @asks: how many
- * @intake: packets are taken here; NULL: they are in files; @reading: notes of its processes
- * @uid, @gid: of these processes
+ * @ask: running processes with the library that record on our request; @asks: number of them
+ * @intake: receives packets; NULL: they are in files; @reading: notes of its processes
+ * @uid, @gid: user and group of these processes
  */
 struct capture {
 	char library[PATH_MAX];
@@ -157,8 +160,10 @@ static bool cuda_is_period(const char *text)
 	return !*text || (!text[digits] && n >= 5 && n <= 31);
 }
 
-/* The first launch that is sampled waits for CUPTI, which looks at all code that the program has loaded: 0.3
- * s in a program with PyTorch (CUDA 13.0). */
+/*
+ * The first launch that is sampled waits while CUPTI examines all code that the program has loaded: 0.3 s in
+ * a program with PyTorch (CUDA 13.0).
+ */
 static unsigned int cuda_window_ms(void)
 {
 	return pc_sampling ? 1000 : DUTY_WINDOW_MS;
@@ -213,7 +218,7 @@ static bool cuda_in_dirs(const char *dirs, const char *name)
 	return false;
 }
 
-/* The dynamic linker's own list has names as texts. */
+/* The dynamic linker's own list has the names as texts. */
 static bool in_linker_cache(const char *name)
 {
 	int fd = open("/etc/ld.so.cache", O_RDONLY | O_CLOEXEC);
@@ -347,8 +352,7 @@ static int add_launches(struct capture *c, pid_t pid, const char *library, uint3
 	return 0;
 }
 
-/* A process that runs has no library of ours: uprobes on CUDA's own see that it launches, and nothing else.
- */
+/* A running process without our library: uprobes on CUDA's libraries see its launches, and nothing else. */
 static int open_outside(struct capture *c, const struct source_setup *setup, struct grt_err *err)
 {
 	int ret;
@@ -380,7 +384,7 @@ static int open_outside(struct capture *c, const struct source_setup *setup, str
 
 #endif
 
-/* A process that runs without the library gets it. */
+/* Loads the library into a running process that does not have it. */
 static int cuda_load_into(struct capture *c, struct cuda_ask *a, pid_t pid, struct grt_err *err)
 {
 	struct timespec moment = {.tv_nsec = 1000000};
@@ -390,7 +394,7 @@ static int cuda_load_into(struct capture *c, struct cuda_ask *a, pid_t pid, stru
 
 	if (ret)
 		return ret;
-	/* its thread makes the page when it begins */
+	/* the library's thread makes the page when it begins */
 	for (int ms = 0; ms < 2000 && (ret = cuda_ask_find(a, pid, err)) == -ENOENT; ms++)
 		nanosleep(&moment, NULL);
 	if (ret)
@@ -417,7 +421,7 @@ static int cuda_ask_process(struct capture *c, pid_t pid, bool named, struct grt
 	return ret;
 }
 
-/* Of many processes, one that another recorder has is left to it. */
+/* If there are several processes, one that another recorder records is left to that recorder. */
 static int cuda_ask_user(struct capture *c, pid_t pid, struct grt_err *err)
 {
 	int ret = cuda_ask_process(c, pid, true, err);
@@ -507,7 +511,7 @@ static int cuda_open(void **state, const struct source_setup *setup, struct grt_
 		return ret;
 	if (!cuda_ask_library(c->library))
 		return no_library(err);
-	/* the metadata, which is written next, has it */
+	/* the metadata that is written next contains it */
 	ret = choose_number(c, err) ?: open_event(c, err) ?: open_intake(c, setup, err);
 	if (!ret && setup->pid)
 		ret = cuda_ask_process(c, setup->pid, setup->named, err);
@@ -518,7 +522,7 @@ static int cuda_open(void **state, const struct source_setup *setup, struct grt_
 	return strcmp(c->stack, "bpf") ? 0 : open_marker(c, setup, err);
 }
 
-/* NVTX and NCCL know one library only: one that is there already stays. Return: 0 or not */
+/* NVTX and NCCL know only one library: a library that is set already stays. Return: 0 or -errno */
 static int cuda_set_library(struct capture *c, const char *variable, const char *what)
 {
 	const char *other = getenv(variable);
@@ -595,7 +599,7 @@ static int cuda_set_environment(struct capture *c, struct grt_err *err)
 	return c->intake ? cuda_intake_listen(c->intake, c->dir, c->uid, c->gid, err) : 0;
 }
 
-/* The program gets it with the environment. */
+/* The program gets these variables with its environment. */
 static int cuda_attach(void *state, int dir, const char *path, struct grt_err *err)
 {
 	struct capture *c = state;
@@ -610,7 +614,7 @@ static int cuda_attach(void *state, int dir, const char *path, struct grt_err *e
 	return cuda_set_environment(c, err);
 }
 
-/* Return: the number that the library uses for this kind of stack. */
+/* Return: the library's number for this kind of stack. */
 static uint32_t cuda_stack_number(const struct capture *c)
 {
 	return !strcmp(c->stack, "none")  ? GRT_CUDA_STACK_NONE
@@ -636,7 +640,7 @@ static int cuda_start(void *state, struct grt_err *err)
 	return ret;
 }
 
-/* The program's files are its own until the end, when they are taken in. */
+/* The program's files are its own until the end, when they become part of the recording. */
 static int cuda_confine(void *state, uint64_t *keep, struct grt_err *err)
 {
 	struct capture *c = state;
@@ -645,7 +649,7 @@ static int cuda_confine(void *state, uint64_t *keep, struct grt_err *err)
 	return c->marker ? grt_bpf_confine(c->marker, keep, err) : 0;
 }
 
-/* Pipes of processes that are streams of their own. */
+/* The pipes of processes are streams of their own. */
 static unsigned int cuda_pipes(const struct capture *c)
 {
 	return c->intake ? 0 : c->asks;
@@ -662,7 +666,7 @@ static unsigned int cuda_streams(void *state, struct pollfd *fds)
 	return 1 + pipes + (c->marker ? grt_bpf_streams(c->marker, fds + 1 + pipes) : 0);
 }
 
-/* Places of processes come first. */
+/* The first places are those of processes. */
 static unsigned int cuda_places(void *state)
 {
 	struct capture *c = state;
@@ -687,7 +691,7 @@ static int cuda_flush(void *state, struct grt_err *err)
 	return c->marker ? grt_bpf_flush(c->marker, err) : 0;
 }
 
-/* The first stream is only there to be waited for: packets come by themselves. */
+/* The first stream is only a descriptor to wait for, because the library itself writes the packets. */
 static ssize_t cuda_read(void *state, unsigned int i, void *buf, size_t len)
 {
 	struct capture *c = state;
@@ -706,7 +710,7 @@ static ssize_t cuda_read(void *state, unsigned int i, void *buf, size_t len)
 
 /* ------------------------------------------------------------ the end */
 
-/* Calls @fn with each file of the library's; it ends with the first that is true. */
+/* Calls @fn with each file of the library; ends with the first one for which it returns true. */
 static bool each_file(struct capture *c, bool (*fn)(struct capture *c, const char *name))
 {
 	DIR *d = c->dir < 0 ? NULL : fdopendir(openat(c->dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
@@ -721,7 +725,7 @@ static bool each_file(struct capture *c, bool (*fn)(struct capture *c, const cha
 	return done;
 }
 
-/* Return: whether the file's writer lives: it holds a lock on the file. */
+/* Return: whether the file's writer is alive: it holds a lock on the file. */
 static bool is_written(struct capture *c, const char *name)
 {
 	int fd = openat(c->dir, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
@@ -790,7 +794,7 @@ static int cuda_on_image(struct grt_consumer *consumer, const struct grt_event *
 	const struct grt_ev_process *p = (const void *)e;
 	const struct grt_ev_string *s = (const void *)e;
 
-	/* the file is the program's: the sum of two of its numbers may wrap */
+	/* the file belongs to the program: the sum of two of its numbers may overflow */
 	if (e->type == GRT_EV_STRING && s->part <= sizeof(s->text) && s->offset < sizeof(r->string) &&
 	    s->part < sizeof(r->string) - s->offset) {
 		r->number = s->number;
@@ -801,15 +805,15 @@ static int cuda_on_image(struct grt_consumer *consumer, const struct grt_event *
 		return 0;
 	r->begun = true;
 	r->ended |= p->what == 3 || p->what == 4;
-	/* one with NVTX alone has no CUPTI */
+	/* a program with NVTX alone has no CUPTI */
 	r->cuda |= p->version || p->what == 4;
-	/* a note's text precedes it, and is new */
+	/* a note's text is new and was defined right before it */
 	if (p->what == 4 || p->what == 5)
 		cuda_note_process(r, p);
 	return 0;
 }
 
-/* Whether it is a file of definitions: these begin with a PROCESS record. */
+/* Return: whether it is a file of definitions: these begin with a PROCESS record. */
 static bool has_definitions(struct capture *c, const char *name)
 {
 	struct grt_packet head;
@@ -824,7 +828,7 @@ static bool has_definitions(struct capture *c, const char *name)
 	return is;
 }
 
-/* Counts a process, once its notes were read. */
+/* Counts a process after its notes were read. */
 static void cuda_count_process(struct capture *c, const struct reading *r)
 {
 	c->processes += r->begun;
@@ -874,7 +878,7 @@ static bool read_notes(struct capture *c, const char *name)
 	return false;
 }
 
-/* How it was let go, where that is worth a word. */
+/* How the library was put to sleep, if the user should know. */
 static void cuda_note_left(struct capture *c, struct cuda_ask *a)
 {
 	int left = cuda_ask_wait(a);

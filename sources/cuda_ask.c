@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The other side of inject/dormant.c. The process is not trusted: it may belong to another user than root,
- * who asks.
+ * The recorder's side of inject/dormant.c. The process is not trusted: root may ask processes of other
+ * users.
  */
 #include "cuda_ask.h"
 
@@ -29,7 +29,7 @@
 
 #define ANSWER_MS 5000
 #define SLEEP_MS 6000
-/* More than the library makes of one. */
+/* Larger than all packets of the library. */
 #define PACKET_MAX ((size_t)64 << 20)
 #define SEALS (F_SEAL_SHRINK | F_SEAL_GROW)
 
@@ -58,7 +58,7 @@ static int ask_unreadable(pid_t pid, int code, struct grt_err *err)
 			   "cannot request a recording from process %d", (int)pid);
 }
 
-/* The last of the process's numbers: as it knows itself. */
+/* The last one of the process's numbers, which is its number in its own namespace. */
 static uint32_t ask_own_number(pid_t pid)
 {
 	char path[64], line[256];
@@ -115,7 +115,7 @@ pid_t cuda_ask_holder(const struct cuda_ask *a)
 
 	if (fcntl(a->fd, F_GETLK, &lock) || lock.l_type == F_UNLCK)
 		return 0;
-	/* one of another namespace has no number here */
+	/* a process of another namespace has no number here */
 	return lock.l_pid > 0 ? lock.l_pid : -1;
 }
 
@@ -165,7 +165,7 @@ int cuda_ask_find(struct cuda_ask *a, pid_t pid, struct grt_err *err)
 				   (int)pid);
 }
 
-/* The next process of /proc, 0: that was the last. */
+/* The next process in /proc; 0: there are no more. */
 static pid_t ask_next_process(DIR *proc)
 {
 	struct dirent *e;
@@ -198,7 +198,7 @@ unsigned int cuda_ask_each(void (*fn)(pid_t pid, pid_t held))
 	return n;
 }
 
-/* Whether it has mapped a file whose name begins so. */
+/* Return: whether the process has mapped a file whose name begins like this. */
 static bool ask_has_mapped(pid_t pid, const char *file)
 {
 	struct maps maps = {.from = maps_open(pid)};
@@ -243,7 +243,7 @@ static void ask_tell(struct cuda_ask *a)
 	syscall(SYS_futex, &a->page->word, FUTEX_WAKE, 1, NULL, NULL, 0);
 }
 
-/* Return: whether it is so within the time */
+/* Return: whether this becomes true within the time */
 static bool ask_until(struct cuda_ask *a, const _Atomic uint32_t *what, uint32_t value, unsigned int ms)
 {
 	struct timespec moment = {.tv_nsec = 500000};
@@ -285,7 +285,7 @@ static int ask_no_answer(struct cuda_ask *a, struct grt_err *err)
 			   "process %d cannot be recorded", (int)a->pid);
 }
 
-/* @option: gets one that it does not know */
+/* @option: gets an option that the process does not know */
 static bool ask_supports(const struct cuda_ask *a, const struct cuda_request *wish, const char **option)
 {
 	*option = wish->duty.parts && !a->page->duties	   ? "duty"
@@ -306,7 +306,7 @@ int cuda_ask_start(struct cuda_ask *a, const struct cuda_request *wish, struct g
 		return grt_err_set(err, -ENOTSUP, "it runs with an older " GRT_CUDA_LIBRARY,
 				   "start the program again", "process %d cannot be recorded with --%s",
 				   (int)a->pid, option);
-	/* a recorder that was killed may have left it awake */
+	/* a recorder that was killed may have left the library awake */
 	if (!ask_until(a, &a->page->state, GRT_CUDA_ASLEEP, SLEEP_MS))
 		return ask_no_answer(a, err);
 	atomic_store(&a->page->stack, wish->stack);
@@ -323,7 +323,7 @@ int cuda_ask_start(struct cuda_ask *a, const struct cuda_request *wish, struct g
 	if (ret)
 		return ret;
 	atomic_store(&a->page->taken, a->number);
-	/* from now on everything is recorded; a process that has ended by then gives the reason */
+	/* from now on everything is recorded; a process that has ended by now gives the reason */
 	ask_until(a, &a->page->state, GRT_CUDA_AWAKE, ANSWER_MS);
 	return 0;
 }
@@ -359,7 +359,7 @@ static int ask_write(int fd, const char *at, size_t length)
 	return 0;
 }
 
-/* Return: bytes that were used, or -errno */
+/* Return: number of bytes that were used, or -errno */
 static ssize_t ask_take(struct cuda_ask *a, int dir, const char *at, size_t length)
 {
 	size_t n = a->left;
@@ -423,7 +423,7 @@ void cuda_ask_close(struct cuda_ask *a)
 		munmap(a->page, GRT_CUDA_ASK_BYTES);
 	if (a->pipe >= 0)
 		close(a->pipe);
-	/* with it the lock goes */
+	/* this releases the lock, too */
 	if (a->fd >= 0)
 		close(a->fd);
 	a->page = NULL;

@@ -32,14 +32,17 @@
 /* Functions are found with libelf, which the loader of BPF programs brings along. */
 #if defined(__x86_64__) && defined(GRT_HAVE_BPF)
 
-/* Offsets of the memory in the process: code, its data, the processor's other registers, and a stack. */
+/*
+ * Offsets in the new memory of the process: code, its data, state of the processor's other registers, and a
+ * stack.
+ */
 #define ATTACH_DATA 0x1000
 #define ATTACH_XSAVE 0x2000
 #define ATTACH_STACK 0x8000
 #define ATTACH_BYTES 0x60000
 #define ATTACH_STOP_MS 500
 #define ATTACH_LOAD_MS 10000
-/* How often a thread is looked for that can be stopped, every 10 ms. */
+/* How many times to look for a thread that can be stopped, every 10 ms. */
 #define ATTACH_TRIES 100
 
 /* Data of the code, which contains these offsets. */
@@ -63,7 +66,7 @@ _Static_assert(offsetof(struct attach_data, path) == 196 && offsetof(struct atta
 
 extern const char attach_code[], attach_code_end[];
 
-/* @rax and @rip are set by whoever sends a thread here: the call it was in is made again. */
+/* The sender of a thread sets @rax and @rip, which make the thread repeat its system call. */
 __asm__(".pushsection .rodata\n"
 	".globl attach_code, attach_code_end\n"
 	".hidden attach_code, attach_code_end\n"
@@ -98,12 +101,12 @@ __asm__(".pushsection .rodata\n"
 	".popsection\n");
 
 /**
- * struct attach - on the way
+ * struct attach
  * @mem: the memory of the process
  * @low, @high: the dynamic linker's code: a thread that comes from there holds its lock
- * @gadget: where the C library makes a system call
- * @tid, @regs, @mask: the thread that is stopped, and how it was
- * @stopped: since when
+ * @gadget: a place in the C library that makes a system call
+ * @tid, @regs, @mask: the stopped thread, its registers and its mask of signals
+ * @stopped: when it was stopped
  */
 struct attach {
 	pid_t pid;
@@ -192,7 +195,7 @@ static int attach_check(struct attach *a)
 	snprintf(why, sizeof(why), "process %ld traces it already", tracer);
 	if (tracer > 0)
 		return attach_refuse(a, -EBUSY, why, "end that debugger or profiler");
-	/* which calls end it cannot be seen from outside */
+	/* what ends these calls cannot be seen from outside */
 	if (seccomp > 0)
 		return attach_refuse(a, -EPERM, "seccomp may kill it for the system calls that this needs",
 				     "grtrace start --cuda, and start the program again");
@@ -211,7 +214,7 @@ static int attach_check(struct attach *a)
 
 /* ------------------------------------------------------------- addresses */
 
-/* The address of a function, from its place in the file; 0: it has none. */
+/* The address of a function, from its offset in the file; 0: the file does not have it. */
 static uint64_t attach_function(struct attach *a, const char *path, const char *symbol)
 {
 	struct maps maps = {.from = maps_open(a->pid)};
@@ -234,7 +237,7 @@ static uint64_t attach_function(struct attach *a, const char *path, const char *
 	return at;
 }
 
-/* A system call in a function of the C library. */
+/* A system call instruction in a function of the C library. */
 static uint64_t attach_gadget(struct attach *a, uint64_t function)
 {
 	uint8_t code[128];
@@ -294,8 +297,8 @@ static int attach_find(struct attach *a)
 /* ---------------------------------------------------------------- a thread */
 
 /*
- * Calls in which a thread may be stopped: the kernel makes them again. A thread that allocates memory is in
- * none of them but in the last, and that only to wait for another one.
+ * Calls in which a thread may be stopped: the kernel repeats them. A thread that allocates memory is only
+ * ever in the last of them, to wait for another thread.
  */
 static int attach_rank(long call)
 {
@@ -311,7 +314,7 @@ static int attach_rank(long call)
 	return 0;
 }
 
-/* The call that a thread waits in, -1: none. */
+/* The call in which a thread waits; -1: none. */
 static long attach_call_of(pid_t pid, pid_t tid, uint64_t *sp, uint64_t *pc)
 {
 	unsigned long long args[6], s = 0, p = 0;
@@ -331,7 +334,7 @@ static long attach_call_of(pid_t pid, pid_t tid, uint64_t *sp, uint64_t *pc)
 	return call;
 }
 
-/* Whether the code before an address is a call, by the forms that compilers write. */
+/* Return: whether the code before an address is a call, in the forms that compilers use. */
 static bool attach_follows_call(struct attach *a, uint64_t address)
 {
 	uint8_t c[7];
@@ -358,7 +361,7 @@ static bool attach_is_linking(struct attach *a, uint64_t sp)
 	return false;
 }
 
-/* The thread that is best to be stopped, 0: none. */
+/* The best thread to be stopped; 0: none. */
 static pid_t attach_choose(struct attach *a)
 {
 	char path[64];
@@ -407,7 +410,7 @@ static int attach_set(struct attach *a, const struct user_regs_struct *regs)
 	return ptrace(PTRACE_SETREGSET, a->tid, 1 /* NT_PRSTATUS */, &v) ? -errno : 0;
 }
 
-/* Restores the thread, except for the code that it is to run next. */
+/* Restores the thread, but not the address of the code that it runs next. */
 static int attach_let_go(struct attach *a, const struct user_regs_struct *regs, uint64_t mask)
 {
 	int ret = regs ? attach_set(a, regs) : 0;
@@ -430,7 +433,7 @@ static uint64_t attach_quiet(void)
 		 1ULL << (SIGFPE - 1));
 }
 
-/* Return: 0 it is stopped in a call that can be made again, -EAGAIN another time, or -errno */
+/* Return: 0: it is stopped in a call that can be repeated, -EAGAIN: try another time, or -errno */
 static int attach_stop_one(struct attach *a)
 {
 	struct iovec v = {&a->regs, sizeof(a->regs)};
@@ -449,7 +452,7 @@ static int attach_stop_one(struct attach *a)
 		ret = attach_wait_stop(a);
 	if (ret == -ETIMEDOUT)
 		return ret;
-	/* a signal of its own came first: it is let have it */
+	/* another signal came first: the thread gets it */
 	if (ret < 0 || ret != (SIGTRAP | PTRACE_EVENT_STOP << 8)) {
 		ptrace(PTRACE_DETACH, a->tid, 0, ret > 0 && ret >> 8 == 0 ? ret & 0xff : 0);
 		return -EAGAIN;
@@ -512,7 +515,7 @@ static long attach_make_call(struct attach *a, long number, long a1, long a2, lo
 
 /* --------------------------------------------------------------- the two stops */
 
-/* Return: 0 or -errno; the memory at @at, and the file @fd of the process */
+/* Return: 0 or -errno; the memory at @at, and the file @fd, in the process */
 static int attach_make_room(struct attach *a, uint64_t *at, int *fd)
 {
 	static const char name[] = "grtrace";
@@ -558,7 +561,7 @@ static int attach_copy(struct attach *a, int fd, const char *library)
 	return n ? attach_refuse(a, (int)n, strerror((int)-n), NULL) : 0;
 }
 
-/* The thread goes on as if nothing had been: in its call, which is made again, with the time that is left. */
+/* The thread continues in its call, which is repeated with the remaining time. */
 static void attach_continue_with(const struct user_regs_struct *r, struct attach_data *d)
 {
 	d->rip = r->rip - 2;
@@ -589,12 +592,12 @@ static int attach_send(struct attach *a, uint64_t at, int fd)
 		attach_let_go(a, &a->regs, a->mask);
 		return attach_refuse(a, ret, strerror(-ret), NULL);
 	}
-	/* the code lets signals in again at its end */
+	/* the code unblocks signals at its end */
 	ret = attach_let_go(a, &r, attach_quiet());
 	return ret ? attach_refuse(a, ret, strerror(-ret), NULL) : 0;
 }
 
-/* Waits until the thread has left the code; memory in which it might still be stays. */
+/* Waits until the thread has left the code. Memory in which it might still be is not freed. */
 static void attach_wait_out(struct attach *a, uint64_t at)
 {
 	struct timespec moment = {.tv_nsec = 1000000};
@@ -662,7 +665,7 @@ static int attach_try(struct cuda_attach *out, pid_t pid, const char *library, s
 	return ret;
 }
 
-/** struct attach_result - of the process that traces */
+/** struct attach_result - the result of the tracing process */
 struct attach_result {
 	struct cuda_attach out;
 	struct grt_err err;
@@ -670,8 +673,8 @@ struct attach_result {
 };
 
 /*
- * The helper is in a session of its own, so that a signal to the recorder's does not end it before it
- * restores the thread.
+ * The helper has its own session, so that a signal to the recorder's session does not end it before it has
+ * restored the thread.
  */
 static void attach_in_helper(struct attach_result *r, pid_t pid, const char *library)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * See cuda_intake.h. What a process sends is not trusted: a packet has its place and its number from us, and
- * a process that sends something else is given up.
+ * See cuda_intake.h. What a process sends is not trusted: this file assigns the place and number of a
+ * packet, and drops a process that sends anything else than packets.
  */
 #include "cuda_intake.h"
 
@@ -21,20 +21,21 @@
 #include "trace/cuda_recording.h"
 #include "trace/packet.h"
 
-/* More than the library makes of one. */
+/* Larger than all packets of the library. */
 #define PACKET_MAX ((size_t)64 << 20)
-/* The most streams of a process. */
+/* Most streams of a process. */
 #define STREAMS_MAX 64U
 #define NOWHERE UINT32_MAX
 #define READY_MAX 16
-/* The number of the socket among those that are ready. */
+/* The index of the socket among the descriptors that are ready. */
 #define LISTENER CUDA_INTAKE_PROCESSES
 #define TIMER (CUDA_INTAKE_PROCESSES + 1)
 
 /**
  * struct intake_process - one connection
- * @buf: its packet so far, @got bytes; when it is whole, the @sent first ones have been handed on
- * @place: of its streams
+ * @buf: its current packet, @got bytes so far. When the packet is complete, its first @sent bytes have been
+ *	read
+ * @place: places of its streams
  */
 struct intake_process {
 	int fd;
@@ -47,9 +48,9 @@ struct intake_process {
 
 /**
  * struct intake_place - a file
- * @of: its process; NOWHERE: none any more
- * @free: when it ended, a count
- * @seq, @end: number and balance of the packet that comes next; @base_seq, @base: of its process's first
+ * @of: its process; NOWHERE: the process has ended
+ * @free: a count of ends when that was
+ * @seq, @end: number and balance of the next packet; @base_seq, @base: of the first packet of its process
  */
 struct intake_place {
 	uint32_t of;
@@ -63,11 +64,11 @@ struct intake_place {
 /**
  * struct cuda_intake - the connections
  * @dir: directory of the socket, -1: there is none
- * @process: also processes without a descriptor
+ * @process: including processes without a descriptor
  * @places: number of places in use
- * @whole: this process has a complete packet, NOWHERE: none has
- * @last: place that was read last
- * @stopped: no further connections are accepted; @over: the time for the last packets is over
+ * @whole: the process with a complete packet; NOWHERE: none has one
+ * @last: the place that was read last
+ * @stopped: no further connections are accepted; @over: the time for the last packets has passed
  * @refused: processes for which there was no room; @broken: processes that sent invalid data
  */
 struct cuda_intake {
@@ -100,7 +101,7 @@ static int intake_watch(struct cuda_intake *in, int fd, uint32_t number)
 	return epoll_ctl(in->poll, EPOLL_CTL_ADD, fd, &e) ? -errno : 0;
 }
 
-/* @fd becomes ours. Return: 0 or -errno */
+/* This file owns @fd from now on. Return: 0 or -errno */
 static int intake_add_process(struct cuda_intake *in, int fd)
 {
 	uint32_t i = 0;
@@ -150,7 +151,7 @@ static void intake_accept(struct cuda_intake *in)
 
 /* ------------------------------------------------------------------- places */
 
-/* Return: a place that was never used, or whose process ended first; NOWHERE: all are in use. */
+/* Return: a place that was never used, or the one whose process ended first; NOWHERE: all are in use. */
 static uint32_t intake_find_place(struct cuda_intake *in)
 {
 	uint32_t found = NOWHERE;
@@ -188,7 +189,7 @@ static void intake_add_balance(struct grt_balance *to, const struct grt_balance 
 		to->fate[i] += base->fate[i];
 }
 
-/* Numbers of a file go on from process to process. Return: 0 or -errno */
+/* Numbers in a file continue from process to process. Return: 0 or -errno */
 static int intake_settle(struct cuda_intake *in, uint32_t number, struct grt_packet *p)
 {
 	struct intake_place *place;
@@ -211,7 +212,7 @@ static int intake_settle(struct cuda_intake *in, uint32_t number, struct grt_pac
 
 /* ------------------------------------------------------------------ reading */
 
-/* Return: bytes that the packet needs next, or -errno */
+/* Return: how many more bytes the packet needs, or -errno */
 static ssize_t intake_wants(const struct intake_process *p)
 {
 	const struct grt_packet *h = (const struct grt_packet *)p->buf;
@@ -226,7 +227,7 @@ static ssize_t intake_wants(const struct intake_process *p)
 	return (ssize_t)(size - p->got);
 }
 
-/* Return: 1: a packet is whole, -EAGAIN, 0: its end, or another -errno */
+/* Return: 1: a packet is complete, -EAGAIN, 0: the process has ended, or another -errno */
 static int intake_fill(struct intake_process *p)
 {
 	ssize_t wants, n;
@@ -246,7 +247,10 @@ static int intake_fill(struct intake_process *p)
 	}
 }
 
-/* Return: whether it has a packet; one that has ended, or sends something else, is gone */
+/*
+ * Return: whether the process has a packet; a process that has ended, or that sends anything else, is
+ * dropped
+ */
 static bool intake_take_from(struct cuda_intake *in, uint32_t number)
 {
 	struct intake_process *p = &in->process[number];
@@ -268,7 +272,7 @@ static bool intake_take_from(struct cuda_intake *in, uint32_t number)
 	return false;
 }
 
-/* Return: whether a process has a packet */
+/* Return: whether any process has a packet */
 static bool intake_look(struct cuda_intake *in)
 {
 	struct epoll_event e[READY_MAX];
@@ -379,7 +383,7 @@ void cuda_intake_stop(struct cuda_intake *in, unsigned int ms)
 		in->listener = -1;
 	}
 	in->stopped = true;
-	/* without a process there is nothing else that would wake its reader; a last one ends in a read */
+	/* without a process, nothing else would wake the reader; an ended process does */
 	if (!in->processes)
 		when.it_value = (struct timespec){.tv_nsec = 1};
 	timerfd_settime(in->timer, 0, &when, NULL);

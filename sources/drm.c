@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Jobs of every DRM driver that has tracepoints: the DRM scheduler's, and those
- * of drivers with tracepoints of their own.
+ * Jobs of every DRM driver that has tracepoints: jobs in the DRM scheduler, and those of drivers with
+ * tracepoints of their own.
  */
 #include "sources/bpf/bpf.h"
 

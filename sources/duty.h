@@ -10,7 +10,7 @@
 
 #include "trace/duty.h"
 
-/* The length of a window where neither the user nor a source wants another one. */
+/* The length of a window if neither the user nor a source chooses another one. */
 #define DUTY_WINDOW_MS 100U
 
 /**

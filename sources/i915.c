@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * i915 alone: its requests and memory; part of drm.
+ * The source i915: requests and memory of i915. The source drm includes it.
  */
 #include "sources/bpf/bpf.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * DRM ioctls entered and left, per thread.
+ * DRM ioctls, entered and left, per thread.
  */
 #include "sources/bpf/bpf.h"
 

@@ -15,7 +15,7 @@
 #include "kmod/kmod_find.h"
 #include "source.h"
 
-/* Settings that have an option, see control.def; the others have no key here. */
+/* Settings that have an option, see control.def; other settings have no key here. */
 static struct opt_key capture_keys[GRT_CONFIG_KEYS] = {
 #define GRT_OPTION(name, setting, value) [GRT_CONFIG_##setting] = {.key = &kmod_keys[GRT_CONFIG_##setting]},
 #include <grtrace/control.def>
@@ -30,14 +30,14 @@ static const struct cmd_opt options[] = {
 /**
  * struct capture - the state of this source
  * @kmod: the open module
- * @merged: trace_pipe is read, not a stream per CPU
+ * @merged: trace_pipe is read instead of a stream per CPU
  * @was_running: tracing was on before, and stays on
- * @started: we started it and have not stopped it
- * @pipe: trace_pipe, -1 where not used
- * @changed: settings for the time of the recording, to be put back
- * @note: tells the user
+ * @started: this source has started the module and not yet stopped it
+ * @pipe: trace_pipe, -1: not used
+ * @changed: settings during the recording, to be restored
+ * @note: shows a note to the user
  * @buffer_size: bytes per CPU now
- * @stats: the module's own counts at the end, NULL before it
+ * @stats: the module's own counts at the end; NULL before
  * @adapters, @balance, @settings, @unread: texts of describe()
  */
 struct capture {
@@ -56,7 +56,7 @@ struct capture {
 	char unread[512];
 };
 
-/* A number that was requested by another name than the key's. */
+/* A number that an option with another name than the key's gives. */
 static int kmod_capture_add_number(struct capture *c, const char *key, unsigned long long value,
 				   struct grt_err *err)
 {
@@ -66,7 +66,7 @@ static int kmod_capture_add_number(struct capture *c, const char *key, unsigned 
 	return value ? kmod_settings_add(&c->changed, kmod_key_find(key), text, NULL, err) : 0;
 }
 
-/* The types that were requested, by name. */
+/* The requested types, by name. */
 static int kmod_capture_add_types(struct capture *c, const struct grt_type_set *types, struct grt_err *err)
 {
 	char text[GRT_EVENTS * KMOD_TYPE_NAME] = "";
@@ -119,7 +119,7 @@ static int kmod_capture_open_input(struct capture *c, struct grt_err *err)
 	return c->pipe < 0 ? c->pipe : 0;
 }
 
-/* Another reader is refused before its recording is disturbed by our settings. */
+/* Refuses a second reader before our settings disturb the first one's recording. */
 static int check_reader(struct capture *c, struct grt_err *err)
 {
 	struct kmod_stats stats;
@@ -133,11 +133,11 @@ static int check_reader(struct capture *c, struct grt_err *err)
 	fd = kmod_open_stream(&c->kmod, c->merged ? "trace_pipe" : "events0", err);
 	if (fd < 0)
 		return fd;
-	close(fd); /* it ended meanwhile */
+	close(fd); /* the process has ended in the meantime */
 	return 0;
 }
 
-/* As check_reader(), without opening a stream, because that would be a reader itself. */
+/* As check_reader(), but without opening a stream, which would make this process a reader. */
 static int probe_reader(struct kmod *k, struct grt_err *err)
 {
 	struct kmod_stats stats;
@@ -206,7 +206,7 @@ static int capture_open(void **state, const struct source_setup *setup, struct g
 	return kmod_capture_prepare(c, setup, err);
 }
 
-/* The adapter that tells what the BPF program of this name does. */
+/* The adapter that reports the same as the BPF program of this name. */
 static const char *adapter_for(const char *program)
 {
 	return strcmp(program, "drm_sched") ? program : "drm_bridge";
@@ -272,7 +272,7 @@ static void capture_took(void *state, const struct grt_packet *p)
 	kmod_tally_take(((struct capture *)state)->kmod.tally, p);
 }
 
-/* Counts from before a flush can be read after it; after a stop, nothing is counted any more. */
+/* Counts of before a flush may be read after it; after a stop, nothing more is counted. */
 static int capture_stop(void *state, struct grt_err *err)
 {
 	struct capture *c = state;
@@ -332,7 +332,7 @@ static int capture_missed(void *state, struct grt_balance *missed, struct grt_er
 	return 0;
 }
 
-/* The settings that differ from their defaults, one line. */
+/* The settings that differ from their defaults, as one line. */
 static char *kmod_capture_settings_text(struct capture *c)
 {
 	char *config = kmod_read(&c->kmod, "config", NULL), *text = NULL, value[256];
@@ -376,7 +376,7 @@ static int capture_describe(void *state, struct grt_env *env, int room)
 	return n;
 }
 
-/* @stopped: what only changes while no stream is open */
+/* @stopped: including settings that can only change while no stream is open */
 static int kmod_capture_put_back(struct capture *c, bool stopped, struct grt_err *err)
 {
 	return c->changed.n ? kmod_settings_put_back(&c->kmod, &c->changed, stopped, c->note, err) : 0;
@@ -395,7 +395,7 @@ static int capture_close(void *state, struct grt_err *err)
 	ret = last ?: ret;
 	if (c->pipe >= 0)
 		close(c->pipe);
-	/* The buffers can only be resized when no stream is open any more. */
+	/* The buffers can only be resized when all streams are closed. */
 	kmod_close_streams(&c->kmod);
 	last = kmod_capture_put_back(c, true, err);
 	ret = last ?: ret;

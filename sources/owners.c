@@ -29,7 +29,7 @@ void owners_name(struct owners *o, uint32_t pid, const char *comm)
 	snprintf(met->comm, sizeof(met->comm), "%s", met->pid ? comm : "");
 }
 
-/* The effective one of "Uid: real effective saved file". */
+/* The effective uid in "Uid: real effective saved file". */
 static uint32_t owners_read_user(uint32_t pid)
 {
 	char text[TEXT_ROOM];
@@ -75,8 +75,8 @@ static void owners_read_group(uint32_t pid, struct grt_ev_owner *ev)
 }
 
 /*
- * Return: the value of a variable, NULL: there is none. Each ends with a NUL, the last one with the byte
- * after the text.
+ * Return: the value of a variable; NULL: there is none. Each variable ends with a NUL, the last one with the
+ * byte after the text.
  */
 static const char *owners_variable(const char *environment, size_t length, const char *name)
 {
@@ -88,7 +88,7 @@ static const char *owners_variable(const char *environment, size_t length, const
 	return NULL;
 }
 
-/* UINT32_MAX: it is no number. */
+/* UINT32_MAX: it is not a number. */
 static uint32_t owners_number(const char *environment, size_t length, const char *name)
 {
 	const char *text = owners_variable(environment, length, name);
@@ -116,7 +116,7 @@ static void owners_read_job(const char *environment, size_t length, struct grt_e
 	}
 }
 
-/* Return: whether it has a rank, as far as its environment may be read */
+/* Return: whether the process has a rank, as far as its environment may be read */
 static bool owners_read_rank(uint32_t pid, struct grt_ev_owner_rank *ev)
 {
 	char *text = malloc(ENVIRONMENT_ROOM);

@@ -14,8 +14,10 @@
  */
 #define OWNERS_MAX 1024U
 
-/** struct owners - all zero: empty; @met: processes by pid modulo OWNERS_MAX; @comm: empty: unknown so
- * far */
+/**
+ * struct owners - all bytes zero: empty
+ * @met: processes by pid modulo OWNERS_MAX; @comm: empty: unknown so far
+ */
 struct owners {
 	struct {
 		uint32_t pid;
@@ -26,7 +28,7 @@ struct owners {
 /** owners_name - sets the name of a process; if the name has changed, the pid counts as a new process */
 void owners_name(struct owners *o, uint32_t pid, const char *comm);
 
-/** owners_lacks_name - whether a process was met, and nobody has said its name since */
+/** owners_lacks_name - whether a process was seen and its name is still unknown */
 static inline bool owners_lacks_name(const struct owners *o, uint32_t pid)
 {
 	return pid && o->met[pid % OWNERS_MAX].pid == pid && !o->met[pid % OWNERS_MAX].comm[0];

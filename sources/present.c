@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Calls by which programs show a frame: uprobes at the functions of presents.def,
- * as far as this system, or the process, has their libraries.
+ * Calls with which programs show a frame: uprobes at the functions of presents.def, if this system, or the
+ * process, has their libraries.
  */
 #include "uprobe.h"
 
@@ -28,13 +28,13 @@ static const struct present {
 
 _Static_assert(BPF_PRESENT_COMMIT == GRT_PRESENT_COMMIT, "the programs identify it by its number");
 
-/* Requests to a Wayland compositor all go through this (libwayland 1.20). */
+/* All requests to a Wayland compositor go through this function (libwayland 1.20). */
 static const char *present_symbol(const struct present *p)
 {
 	return p->number == GRT_PRESENT_COMMIT ? "wl_proxy_marshal_array_flags" : p->name;
 }
 
-/* A library that is not here has no such function; a name that is too many is the one before. */
+/* Functions of a library that does not exist here are left out, and so are two names of one function. */
 static void present_add(pid_t pid, const struct present *p)
 {
 	char path[PATH_MAX];

@@ -22,7 +22,7 @@
 #include <bpf/bpf.h>
 #endif
 
-/* Samples a second of what runs: no divisor of the frequencies at which programs do things. */
+/* Samples of running threads per second: not a divisor of frequencies at which programs often do things. */
 #define FREQUENCY 499
 #define FREQUENCY_MAX 100000
 
@@ -42,7 +42,7 @@ static const char *sched_refuse(const struct source_setup *setup)
 /* The major number of the kernel's DRM devices, always the same. */
 #define DRM_MAJOR 226
 
-/* The kernel's task states, as far as they matter here. */
+/* The kernel's task states that are needed here. */
 #define STATE_INTERRUPTIBLE 1U
 #define STATE_UNINTERRUPTIBLE 2U
 #define STATE_STOPPED 4U
@@ -57,7 +57,7 @@ static const char *const objects[] = {"sched", NULL};
 #define SLEEP GRT_THREAD_SLEEP
 #define CHILD GRT_THREAD_CHILD
 
-/* The state of a thread that sleeps in a system call; in others: GRT_THREAD_OTHER. */
+/* The state of a thread that sleeps in a system call; GRT_THREAD_OTHER for calls that are not listed. */
 static const uint8_t waits[] = {
 	[SYS_read] = IO,
 	[SYS_write] = IO,
@@ -121,7 +121,8 @@ static const uint8_t waits[] = {
 	[SYS_execve] = IO,
 	[SYS_execveat] = IO,
 	[SYS_futex] = LOCK,
-#ifdef SYS_open /* of machines that Linux has had for long: others have what takes a directory, too */
+#ifdef SYS_open /* only calls that Linux has had for long on this machine; newer machines only have variants \
+		   with a directory */
 	[SYS_poll] = IO,
 	[SYS_select] = IO,
 	[SYS_epoll_wait] = IO,
@@ -170,14 +171,14 @@ static uint16_t reason_by_call(uint32_t state, int32_t call)
 {
 	if (call >= 0 && (size_t)call < sizeof(waits) && waits[call])
 		return waits[call];
-	/* no system call and not to be disturbed: it touched memory that has to be fetched first */
+	/* in no system call, and not to be interrupted: the thread waits for memory that it has touched */
 	return call < 0 && state & STATE_UNINTERRUPTIBLE ? GRT_THREAD_IO : GRT_THREAD_OTHER;
 }
 
 /*
- * The thread was in an ioctl of a GPU's file, or that file was among those of its poll. In the first case,
- * another thread had what it needed. In the second case, it may have waited for another file: what DRM wakes
- * is known, what other drivers do is not.
+ * The thread was in an ioctl on a GPU's file, or that file was among the files of its poll. In the first
+ * case, another thread had what it needed. In the second case, it may have waited for another file: it is
+ * known what DRM wakes, but not what other drivers wake.
  */
 static uint16_t reason_by_file(const struct grt_ev_asleep *a)
 {
@@ -205,7 +206,7 @@ static uint16_t sched_reason_of(const struct grt_ev_asleep *a)
 	if (a->reason)
 		return a->reason;
 	reason = reason_by_call(a->state, a->call);
-	/* a child's end is known by the signal that reports it */
+	/* a parent learns of the end of a child by its signal */
 	return a->cause == GRT_WAKE_EXIT && reason == GRT_THREAD_OTHER ? GRT_THREAD_CHILD : reason;
 }
 
@@ -245,7 +246,7 @@ static void read_task(pid_t pid, pid_t tid, const char *file, char *line, size_t
 	read_line(path, line, room);
 }
 
-/* Whether it is off the CPU and not ready to run, and then in what state. */
+/* Whether the thread is off the CPU and not ready to run, and its state then. */
 static bool is_asleep(pid_t pid, pid_t tid, uint32_t *state)
 {
 	static const struct {
@@ -299,7 +300,7 @@ static int put_thread(void *capture, const struct grt_bpf_thread *t, uint32_t ti
 	return grt_bpf_add_event(capture, &e.e, 0, names.comm[0] ? &names : NULL);
 }
 
-/* Whether --comm has it. */
+/* Whether the thread has the name in --comm. */
 static bool sched_is_named(const struct grt_bpf_config *config, uint32_t pid, uint32_t tid)
 {
 	char comm[BPF_COMM];
@@ -310,7 +311,10 @@ static bool sched_is_named(const struct grt_bpf_config *config, uint32_t pid, ui
 	return !strcmp(comm, config->comm);
 }
 
-/* Whom the programs have seen already, they know better: only that was before the recording began. */
+/*
+ * The programs know better about threads that they have seen already: only their time before the recording
+ * is used.
+ */
 static void sched_add_thread(void *capture, const struct grt_bpf_config *config, int map, pid_t tid,
 			     uint64_t from)
 {
@@ -404,7 +408,7 @@ static int put_asleep(void *capture, uint32_t tid, const struct grt_bpf_thread *
 	return grt_bpf_add_event(capture, &e.e, 0, NULL);
 }
 
-/* Off the CPU, or on it. */
+/* Writes whether the thread is off the CPU, or on it. */
 static int put_rest_of_thread(void *capture, uint32_t tid, const struct grt_bpf_thread *t, uint64_t time)
 {
 	if (t->on)
@@ -485,7 +489,7 @@ static int sched_open(void **state, const struct source_setup *setup, struct grt
 	ret = check_namespace(err);
 	if (ret)
 		return ret;
-	/* the stack is what its events are for */
+	/* without stacks, these events would be useless */
 	mine.user_stack = !setup->stack || strcmp(setup->stack, "none");
 	return grt_bpf_open(state, &mine, &kind, err);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Functions that the user names, in programs and libraries: each call is a LAUNCH
- * record without a function of CUDA, whose stack begins at the function.
+ * Functions in programs and libraries that the user names: each call is a LAUNCH record without a function
+ * of CUDA, whose stack begins at the function.
  */
 #include "uprobe.h"
 
@@ -69,7 +69,7 @@ int uprobes_add(struct uprobes *u, int fd, const char *path, const char *symbol,
 		       : grt_err_set(err, -ENOMEM, NULL, NULL, "no memory or descriptor for uprobes");
 }
 
-/* A program learns which function it is in by a cookie. */
+/* A program learns from a cookie which function it is in. */
 static int check_cookies(struct grt_err *err)
 {
 	if (libbpf_probe_bpf_helper(BPF_PROG_TYPE_KPROBE, BPF_FUNC_get_attach_cookie, NULL))
@@ -120,7 +120,7 @@ static bool is_called(const char *path, const char *name)
 	       (!base[1 + length] || !strncmp(base + 1 + length, ".so", 3));
 }
 
-/* The mapping's own file, but none that has no name any more. Return: a descriptor, or -errno with *err */
+/* Opens the mapping's own file if it still has a name. Return: a descriptor, or -errno with *err */
 static int open_mapped(pid_t pid, const struct maps_row *row, struct grt_err *err)
 {
 	int fd = maps_file(pid, row->start, row->end, row);
@@ -197,7 +197,7 @@ int uprobes_find(pid_t pid, const char *name, char *path, struct grt_err *err)
 
 static struct uprobes uprobes;
 
-/* LIB:SYMBOL; a symbol has no colon where it is no C++ name in full. */
+/* LIB:SYMBOL; only the full name of a C++ function contains a colon. */
 static int uprobe_add_word(pid_t pid, const char *word, struct grt_err *err)
 {
 	const char *colon = strchr(word, ':');

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * grtrace config: shows the module's settings and sets them, all that were
- * requested or none. What a key takes is in control.def.
+ * grtrace config: shows the module's settings and sets them: all that were requested, or none. control.def
+ * has the values that a key accepts.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -11,7 +11,7 @@
 #include "config.h"
 #include "table/table.h"
 
-/* Room for a value as the module prints it. */
+/* Enough for a value as the module prints it. */
 #define VALUE_ROOM 4096
 
 static struct {
@@ -107,7 +107,7 @@ static void show_json(const struct kmod_key *key, const char *value, bool first)
 	fputs("]}", stdout);
 }
 
-/* Every setting that the module has. */
+/* Shows all settings that the module has. */
 static void show_all(const char *config)
 {
 	const struct kmod_key *key;
@@ -212,7 +212,7 @@ static int add_profile(struct kmod *kmod, struct kmod_settings *s, struct grt_er
 	return ret;
 }
 
-/* KEY=VALUE; names are known to be right. */
+/* KEY=VALUE, whose names have been checked. */
 static int add_argument(struct kmod_settings *s, const char *arg, struct grt_err *err)
 {
 	const char *value = strchr(arg, '=');
@@ -232,7 +232,7 @@ static int add_all(struct kmod *kmod, struct kmod_settings *s, char **argv, stru
 	return ret;
 }
 
-/* Everything that was requested is set, or nothing. */
+/* Sets everything that was requested, or nothing. */
 static int config_set(struct kmod *kmod, struct kmod_settings *s, char **argv)
 {
 	struct grt_err err = {0};
@@ -250,7 +250,7 @@ static int save(struct kmod *kmod)
 	return config_save(kmod, opt.save, &err) ? cmd_error(EXIT_FAILED, &err) : EXIT_DONE;
 }
 
-/* Return: whether to show settings: there is no word about setting or saving, or only names of keys. */
+/* Return: whether to show settings: nothing is to be set or saved, or only names of keys were given. */
 static bool is_to_show(char **argv)
 {
 	if (!argv[0])

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Settings of the module from and to files, and the profiles: what
- * `grtrace config` adds to its keys.
+ * What `grtrace config` needs besides keys: settings in files, and profiles.
  */
 #ifndef GRTRACE_CONFIG_H
 #define GRTRACE_CONFIG_H
@@ -10,13 +9,13 @@
 
 /**
  * config_key - the row of a key as typed
- * Return: the row; NULL with "unknown key" and what may have been meant in *@err
+ * Return: the row; NULL with "unknown key" and the most similar key in *@err
  */
 const struct kmod_key *config_key(const char *name, struct grt_err *err);
 
 /**
- * config_save - writes every setting that the module has, mode 0600, whole or not at all
- * @path: "-" is standard output; a file that is no such list is not replaced
+ * config_save - writes all settings that the module has, mode 0600, completely or not at all
+ * @path: "-" is standard output; a file with other contents is not replaced
  * Return: 0 or -errno
  */
 int config_save(struct kmod *k, const char *path, struct grt_err *err);
@@ -28,16 +27,15 @@ int config_save(struct kmod *k, const char *path, struct grt_err *err);
  */
 int config_load(struct kmod_settings *s, const char *path, struct grt_err *err);
 
-/** config_is_profile - whether profiles.def has a row of this name */
+/** config_is_profile - whether profiles.def has a row with this name */
 bool config_is_profile(const char *name);
 
 /**
  * config_profile - adds the settings of a profile to a list
  *
- * What other profiles set and this one does not goes to its default, so that
- * the profiles replace each other.
- * @name: of a profile that there is
- * @config: the text of the module's `config`: a key that it has not needs no default
+ * Settings that other profiles have and this one lacks get their defaults, so a profile replaces all others.
+ * @name: of an existing profile
+ * @config: the text of the module's `config`: a key that is not in it needs no default
  * Return: 0 or -ENOMEM
  */
 int config_profile(struct kmod_settings *s, const char *name, const char *config, struct grt_err *err);

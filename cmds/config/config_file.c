@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Settings of the module in a file: a line `key=value` each. Empty lines and
- * lines that begin with # say nothing. Reading sets nothing: it fills a list.
+ * Settings of the module in a file, a line `key=value` each. Empty lines and lines that begin with # are
+ * ignored. Reading a file only fills a list.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -22,7 +22,7 @@
 
 /* ------------------------------------------------------------- writing */
 
-/* A file of the user's that holds something else stays. Return: 0 or -errno */
+/* A file of the user with other contents is not replaced. Return: 0 or -errno */
 static int config_file_check_target(const char *path, struct grt_err *err)
 {
 	char head[sizeof(HEAD)] = "";
@@ -72,7 +72,7 @@ static int write_text(struct outfile *o, const char *text, struct grt_err *err)
 		if (n < 0)
 			return outfile_failed(o, -errno, err);
 	}
-	/* Renamed into its place before its content is on the disk, it could be empty after a crash. */
+	/* If it were renamed before its contents are on the disk, it could be empty after a crash. */
 	if (o->temp[0] && fsync(o->fd))
 		return outfile_failed(o, -errno, err);
 	return 0;
@@ -102,7 +102,7 @@ int config_save(struct kmod *k, const char *path, struct grt_err *err)
 /* ------------------------------------------------------------- reading */
 
 /**
- * struct source_file - a file while it is read
+ * struct source_file - a file that is being read
  * @name: for messages
  * @line: number of the current line
  */
@@ -113,7 +113,7 @@ struct source_file {
 	unsigned int first_line[KMOD_SETTINGS_MAX];
 };
 
-/* Puts the place before the error. Return: @code */
+/* Adds file and line to the error. Return: @code */
 static int config_file_bad_line(const struct source_file *in, int code, const struct grt_err *why,
 				struct grt_err *err)
 {
@@ -132,7 +132,7 @@ static char *config_file_trim(char *text)
 	return text;
 }
 
-/* The key of a line that may be set from a file, once. */
+/* The key of a line, if it can be set from a file and was not set before. */
 static int check_key(struct kmod_settings *s, const struct source_file *in, const struct kmod_key *key,
 		     struct grt_err *err)
 {

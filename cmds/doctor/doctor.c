@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * grtrace doctor: a line for every source and feature, whether it works here,
- * else why not and what to type. It only looks, and needs no root for it.
+ * grtrace doctor: a line for every source and feature: whether it works here, and otherwise why not and what
+ * to type. It changes nothing, and needs no root.
  */
 #include <errno.h>
 #include <stdlib.h>

@@ -11,20 +11,20 @@
 
 /**
  * struct finding - a line of the doctor
- * @name: of the source, the probe or the cause
+ * @name: name of the source, of the probe, or of the cause
  */
 struct finding {
 	const char *name;
 	struct probe_result r;
 };
 
-/* More than a trace can have causes for being empty. */
+/* More than the number of reasons why a trace can be empty. */
 #define FINDINGS_MAX 64
 
 /**
- * struct diagnosis - what the doctor found about a trace
- * @input: its name, NULL: there is no trace to speak of
- * @list: of which there are @n
+ * struct diagnosis - what the doctor found out about a trace
+ * @input: its name; NULL: there is no trace
+ * @list: @n findings
  */
 struct diagnosis {
 	const char *input;
@@ -42,13 +42,13 @@ void doctor_live(struct diagnosis *d);
 int doctor_recording(struct diagnosis *d, const char *path, struct grt_err *err);
 
 /**
- * doctor_print - sources, features and the trace as text
- * @source: only this one and what it needs, NULL: all
- * @trace: NULL: none
+ * doctor_print - prints sources, features and the trace as text
+ * @source: only this source and what it needs; NULL: all
+ * @trace: NULL: there is none
  */
 void doctor_print(FILE *f, bool colour, const char *source, const struct diagnosis *trace);
 
-/** doctor_bug_report - writes everything that a report needs into a file. Return: an exit status */
+/** doctor_bug_report - writes everything that a bug report needs into a file. Return: an exit status */
 int doctor_bug_report(const char *path, const struct diagnosis *trace);
 
 #endif /* GRTRACE_DOCTOR_H */

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * grtrace doctor --bug-report: one text file with all that a bug report needs. It
- * is put together in memory, the names of this host and its users are taken
- * out, and it is written whole or not at all.
+ * grtrace doctor --bug-report: one text file with everything that a bug report needs. It is composed in
+ * memory, the names of this host and its users are removed, and it is written completely or not at all.
  */
 #include <ctype.h>
 #include <errno.h>
@@ -41,7 +40,7 @@ static const char *const files[] = {
 static const char *const module_files[] = {"version",  "control", "config",	   "stats",
 					   "adapters", "rings",	  "events_by_type"};
 
-/* Lines of the module list, words of the command line and lines of the log that are about us. */
+/* Words that select lines of the list of modules, of the command line and of the log. */
 static const char *const about_modules[] = {"grtrace",	  "drm",      "gpu_sched", "ttm",     "amdgpu",
 					    "radeon",	  "i915",     "xe ",	   "nouveau", "nvidia",
 					    "virtio_gpu", "panfrost", "msm ",	   "v3d",     NULL};
@@ -63,7 +62,7 @@ static void title(FILE *f, const char *text)
 	fprintf(f, "\n==== %s\n", text);
 }
 
-/* Lines of foreign text; @words NULL: all. */
+/* Copies lines of other text; @words NULL: all lines. */
 static void put_lines(FILE *f, const char *text, const char *const *words)
 {
 	char line[1024];
@@ -100,7 +99,7 @@ static void put_modules(FILE *f, char *room)
 		put_lines(f, room, about_modules);
 }
 
-/* Writes only the options about GPUs of the command line, which may name disks and hosts. */
+/* Copies only the GPU's options from the command line, which may also name disks and hosts. */
 static void put_cmdline(FILE *f, char *room)
 {
 	char *p;
@@ -207,7 +206,7 @@ static void put_log(FILE *f)
 
 /* --------------------------------------------------------------- names */
 
-/* A name that is removed, and the text in its place. */
+/* struct private - a name that is removed, and its replacement */
 struct private_name {
 	char name[256];
 	const char *instead;
@@ -215,7 +214,7 @@ struct private_name {
 
 static void add_name(struct private_name *list, int *n, const char *name, const char *instead)
 {
-	/* One letter would match everything, and root is not private. */
+	/* One letter would match everywhere, and root is not private. */
 	if (!name || strlen(name) < 2 || strlen(name) >= sizeof(list->name) || !strcmp(name, "root"))
 		return;
 	strcpy(list[*n].name, name);
@@ -243,7 +242,7 @@ static const struct private_name *name_at(const char *text, const char *p, const
 	return NULL;
 }
 
-/* The text with private names replaced, and with them whatever follows /home/. */
+/* The text with private names replaced, and everything after /home/. */
 static void put_public(FILE *f, const char *text, const struct private_name *list, int n)
 {
 	static const char home[] = "/home/";
@@ -310,7 +309,7 @@ static char *doctor_bug_collect(const struct diagnosis *trace)
 	return text;
 }
 
-/* An existing file is only replaced where it is an older report. */
+/* An existing file is only replaced if it is an older report. */
 static int doctor_bug_check_target(const char *path, struct grt_err *err)
 {
 	char start[sizeof(TITLE)] = "";

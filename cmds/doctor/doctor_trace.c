@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Why a trace is empty or unexpected: by the loaded module, or by what a recording has of the module's state.
+ * Why a trace is empty or unexpected: from the loaded module, or from the state of the module that a
+ * recording contains.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -11,14 +12,14 @@
 #include "cmds/reading.h"
 
 /**
- * struct facts - what both kinds of trace report
+ * struct facts - facts about either kind of trace
  * @live: it is the loaded module
  * @running: live: tracing is on
- * @kmod: the kernel module took part; else @settings and @adapters are NULL
- * @settings: `key=value`, divided by newlines (live) or spaces (a recording)
+ * @kmod: the kernel module took part; otherwise @settings and @adapters are NULL
+ * @settings: `key=value`, separated by newlines (live) or spaces (a recording)
  * @adapters: the module's file of this name
  * @balance: of all CPUs
- * @types: events by type
+ * @types: number of events by type
  */
 struct facts {
 	bool live;
@@ -30,7 +31,7 @@ struct facts {
 	uint64_t types[GRT_EV_MAX];
 };
 
-/* A setting that keeps events out, and where they are counted then. */
+/* A setting that drops events, and the fate with which they are counted. */
 static const struct limit {
 	const char *key;
 	enum grt_fate fate;
@@ -74,7 +75,7 @@ static struct probe_result *doctor_trace_add(struct diagnosis *d, const char *na
 
 /* ------------------------------------------------------------ settings */
 
-/* Whether a word is `KEY=` of a key that there is. */
+/* Return: whether a word is `KEY=` with an existing key. */
 static bool is_key(const char *word)
 {
 	char name[64];
@@ -86,7 +87,7 @@ static bool is_key(const char *word)
 	return kmod_key_find(name) != NULL;
 }
 
-/* The value of a setting, up to the next key: watch lists have spaces in them. */
+/* The value of a setting, up to the next key, because watch lists contain spaces. */
 static bool doctor_trace_value_of(const char *settings, const char *key, char *value, size_t room)
 {
 	const char *p = settings, *end;
@@ -120,7 +121,7 @@ static void explain_settings(struct diagnosis *d, const struct facts *f)
 		kept_out = f->balance.fate[limits[i].fate];
 		snprintf(fix, sizeof(fix), "sudo grtrace config %s%s", limits[i].off,
 			 f->live ? "" : ", and record again");
-		/* More detail than usual keeps nothing out. */
+		/* A higher level than usual drops no event. */
 		if (!strcmp(limits[i].key, "level") && strcmp(value, "off") && strcmp(value, "0"))
 			probe_set(doctor_trace_add(d, limits[i].key), PROBE_WORKS, NULL, "%s", value);
 		else
@@ -136,9 +137,7 @@ static void explain_settings(struct diagnosis *d, const struct facts *f)
 
 /* ------------------------------------------------------------ adapters */
 
-/* Why a tracepoint was not found, from `missing=a:not-in-this-kernel,b:...`; empty where the line does not
- * say.
- */
+/* Why a tracepoint was not found, from `missing=a:not-in-this-kernel,b:...`; empty: the line does not say. */
 static void missing_why(const char *line, const char *point, size_t length, char *why, size_t room)
 {
 	const char *at = strstr(line, " missing=");
@@ -156,7 +155,7 @@ static void missing_why(const char *line, const char *point, size_t length, char
 		*why = ' ';
 }
 
-/* Names of the tracepoints `a:1,b:0` that were not found, and why. */
+/* Names of the tracepoints in `a:1,b:0` that were not found, and why. */
 static void unbound_points(const char *line, char *names, size_t room)
 {
 	const char *points = strstr(line, "tracepoints=");
@@ -175,7 +174,7 @@ static void unbound_points(const char *line, char *names, size_t room)
 	}
 }
 
-/* Members of the driver's structs that the adapter could use, from `fields=KNOWN/ALL`. */
+/* Members of the driver's structs that the adapter can use, from `fields=KNOWN/ALL`. */
 static void explain_fields(struct diagnosis *d, const char *name, const char *line)
 {
 	const char *at = strstr(line, " fields=");
@@ -233,7 +232,7 @@ static bool explain_adapters(struct diagnosis *d, const struct facts *f)
 		if (!*line)
 			continue;
 		any = true;
-		/* Room for what else there is to say. */
+		/* Room for further findings. */
 		if (d->n < FINDINGS_MAX / 2)
 			seen |= explain_adapter(d, line);
 	}
@@ -245,7 +244,7 @@ static bool explain_adapters(struct diagnosis *d, const struct facts *f)
 	return seen;
 }
 
-/* Drivers of this system that no adapter follows. */
+/* Drivers of this system that no adapter serves. */
 static void explain_drivers(struct diagnosis *d)
 {
 	struct probe_result r;
@@ -322,7 +321,7 @@ static void explain(struct diagnosis *d, const struct facts *f)
 
 /* ---------------------------------------------------------------- live */
 
-/* `name count` lines of events_by_type. */
+/* Lines `name count` of events_by_type. */
 static void read_types(struct facts *f, const char *text)
 {
 	char value[32];
@@ -402,7 +401,7 @@ static int count_event(struct grt_consumer *c, const struct grt_event *e, uint32
 	return 0;
 }
 
-/* The kernel module's own balance counts what came before the first packet and between packets too. */
+/* The kernel module's own balance also counts events before the first packet and between packets. */
 static void take_balance(struct facts *f, const char *kmod_balance, const struct grt_health *h)
 {
 	f->balance = h->balance;

@@ -11,14 +11,14 @@
 #include "codes/firmware.h"
 #include "probes.h"
 
-/* Drivers that are shown when they are loaded, with a device or without. */
+/* Drivers that are shown if they are loaded, with or without a device. */
 static const char *const known[] = {"amdgpu", "radeon",	  "i915",   "xe",	 "nouveau",    "nvidia",
 				    "msm",    "panfrost", "lima",   "v3d",	 "virtio_gpu", "qxl",
 				    "bochs",  "cirrus",	  "vmwgfx", "panthor",	 "intel_vpu",  "amdxdna",
 				    "rocket", "ethosu",	  "qaic",   "habanalabs"};
 #define KNOWN (sizeof(known) / sizeof(known[0]))
 
-/* Drivers to load, by vendor; the order of the numbers does not matter. */
+/* Drivers to be loaded, by vendor; their order does not matter. */
 static const struct vendor {
 	unsigned int id;
 	const char *fix;
@@ -39,7 +39,7 @@ static struct probe_driver *find_driver(struct probe_driver *list, int *n, const
 	snprintf(module, sizeof(module), "%s", name);
 	while ((dash = strchr(module, '-')))
 		*dash = '_';
-	/* The device below the card is the bus's, not the GPU's. */
+	/* The device below the card belongs to the bus, not to the GPU. */
 	if (!strcmp(module, "virtio_pci"))
 		strcpy(module, "virtio_gpu");
 	for (i = 0; i < *n; i++)
@@ -124,10 +124,7 @@ void probe_gpus(struct probe_result *r)
 		r->state = PROBE_FAILS;
 }
 
-/*
- * Drivers whose jobs cannot be recorded: they do not use the scheduler of the DRM core, and have no events of
- * jobs.
- */
+/* Drivers whose jobs cannot be recorded: they do not use the DRM scheduler and have no events about jobs. */
 static const char *const untold[] = {"radeon",	   "vc4",	"vmwgfx", "tegra_drm",
 				     "host1x_drm", "intel_vpu", "qaic",	  "habanalabs"};
 

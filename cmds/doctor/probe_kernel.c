@@ -38,7 +38,7 @@ void probe_btf(struct probe_result *r)
 			  "no /sys/kernel/btf/vmlinux: BPF programs cannot be adapted to this kernel");
 }
 
-/* Modules whose structs the BPF programs read. */
+/* Modules whose structs BPF programs read. */
 static const char *const btf_modules[] = {"drm", "gpu_sched", "amdgpu", "i915", "virtio_gpu"};
 #define BTF_MODULES (sizeof(btf_modules) / sizeof(btf_modules[0]))
 
@@ -50,7 +50,7 @@ void probe_module_btf(struct probe_result *r)
 
 	probe_set(r, PROBE_WORKS, NULL, "%s", "");
 	for (i = 0; i < BTF_MODULES; i++) {
-		/* A built-in module has its types in the kernel's, and no initstate. */
+		/* The types of a built-in module are in the kernel's BTF, and it has no initstate. */
 		if (!probe_exists("/sys/module/%s/initstate", btf_modules[i]))
 			continue;
 		loaded++;
@@ -123,7 +123,7 @@ void probe_secure_boot(struct probe_result *r)
 
 /* ------------------------------------------------------- configuration */
 
-/* Return: as probe_config(), 'n' where the text does not have the option */
+/* Return: as probe_config(); 'n' if the text lacks the option */
 static int scan_config(FILE *f, const char *option)
 {
 	size_t length = strlen(option), room = 0;
@@ -139,7 +139,10 @@ static int scan_config(FILE *f, const char *option)
 	return found;
 }
 
-/* /proc/config.gz through gzip(1), which every distribution has. Return: the stream of its output, or NULL */
+/*
+ * Reads /proc/config.gz with gzip(1), which every distribution has. Return: the stream of its output, or
+ * NULL
+ */
 static FILE *unpack(int file, pid_t *pid)
 {
 	static char *const argv[] = {"gzip", "-dc", NULL};
@@ -178,7 +181,7 @@ static int packed_config(const char *option)
 	if (!f)
 		return 0;
 	found = scan_config(f, option);
-	/* gzip must read to its end, or its status means nothing. */
+	/* gzip must read to the end, otherwise its status means nothing. */
 	while (fread(rest, 1, sizeof(rest), f))
 		;
 	fclose(f);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Probes of what this process may do: capabilities and the kernel's settings
- * that restrict tracing. A setting fails only where it stops this process.
+ * Probes of what this process may do: capabilities, and settings of the kernel that restrict tracing. A
+ * setting only fails if it stops this process.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +10,7 @@
 
 #define FIX_SUDO "the same command with sudo"
 
-/* BPF programs that read the kernel. */
+/* Capabilities for BPF programs that read the kernel's memory. */
 static bool may_trace(void)
 {
 	return probe_capable(CAP_SYS_ADMIN) ||

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Probes of grtrace.ko and its adapters: loaded, or whether they could be.
+ * Probes of grtrace.ko and its adapters: whether they are loaded, or could be.
  */
 #include <errno.h>
 #include <string.h>
@@ -37,7 +37,7 @@ void probe_module(struct probe_result *r)
 		probe_set(r, PROBE_WORKS, NULL, "loaded, version %s", *version ? version : "unknown");
 }
 
-/* A driver without an adapter of its own has that of the DRM scheduler, if it uses it. */
+/* A driver without its own adapter has the scheduler's adapter if it uses the DRM scheduler. */
 static bool is_bridged(const char *driver)
 {
 	return probe_exists("/sys/module/gpu_sched/holders/%s", driver);
@@ -82,7 +82,7 @@ void probe_adapters(struct probe_result *r)
 
 	probe_set(r, PROBE_WORKS, NULL, "%s", "");
 	for (i = 0; i < n; i++) {
-		/* Without a render node, it only drives displays. */
+		/* A device without a render node only drives displays. */
 		if (!strstr(list[i].nodes, "renderD"))
 			continue;
 		here++;

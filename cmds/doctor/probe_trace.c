@@ -12,7 +12,7 @@
 #include "base/memfile.h"
 #include "probes.h"
 
-/* Mounted, and may this process look into it? */
+/* Whether it is mounted, and this process may look into it. */
 static void file_system(struct probe_result *r, const char *type, const char *usual, const char *without)
 {
 	char dir[256], path[PROBE_PATH], fix[192];
@@ -49,9 +49,8 @@ void probe_tracefs(struct probe_result *r)
 /* --------------------------------------------------------- tracepoints */
 
 /*
- * Every tracepoint has a function __traceiter_NAME (from Linux 5.10). Its name
- * is in /proc/kallsyms for everybody to read, unlike tracefs. The file takes
- * tens of milliseconds to read, so it is done once.
+ * Every tracepoint has a function __traceiter_NAME (from Linux 5.10). Unlike tracefs, /proc/kallsyms shows
+ * its name to every user. Reading that file takes tens of milliseconds, so it is read only once.
  */
 static const char *symbols(void)
 {
@@ -87,7 +86,7 @@ static int by_symbol(const char *event)
 	const char *all = symbols();
 	char line[128];
 
-	/* Without any line, the file was not readable, or the kernel is too old. */
+	/* Without any such line, the file was not readable, or the kernel is too old. */
 	if (!all || !all[1])
 		return -EACCES;
 	snprintf(line, sizeof(line), "\n%s\n", event);
@@ -107,11 +106,11 @@ static int probe_tracepoint(const char *system, const char *event)
 
 /**
  * struct points - tracepoints of one system that are used together
- * @system: as in tracefs
- * @module: the module that has them, NULL: the kernel itself
- * @config: the option of the kernel that they need, NULL: none
+ * @system: its name in tracefs
+ * @module: the module that has them; NULL: the kernel itself
+ * @config: the option of the kernel that they need; NULL: none
  * @without: what is lost without them
- * @sets: sets of names, any of which is enough
+ * @sets: sets of names; any one set is enough
  */
 struct points {
 	const char *system;
@@ -121,7 +120,7 @@ struct points {
 	const char *sets[2];
 };
 
-/* Return: 1 all are there, 0 not all, -EACCES */
+/* Return: 1: all exist, 0: some are missing, -EACCES */
 static int has_set(const char *system, const char *set)
 {
 	char names[256], *name, *next = names;
@@ -135,7 +134,7 @@ static int has_set(const char *system, const char *set)
 
 static void probe_trace_missing(struct probe_result *r, const struct points *p)
 {
-	/* If the driver is here, events that are missing were left out when it was built. */
+	/* If the driver is loaded, missing events were left out when it was built. */
 	bool here = !p->module || probe_module_loaded(p->module);
 	char fix[128] = "", config[128] = "";
 
@@ -169,7 +168,7 @@ static void find_points(struct probe_result *r, const struct points *p)
 	probe_trace_missing(r, p);
 }
 
-/* POINTS(name, members of struct points): the probe of a row of probes.def */
+/* POINTS(name, members of struct points): defines the probe of a row of probes.def */
 #define POINTS(name, ...)                                     \
 	void probe_##name(struct probe_result *r)             \
 	{                                                     \

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The probes of doctor: what this system has, what is missing, and why. A probe changes nothing, needs no
- * root, and returns "unknown" if it may not look.
+ * The probes of doctor: what this system has, what it lacks, and why. A probe changes nothing and needs no
+ * root. If it may not look, its result is "unknown".
  */
 #ifndef GRTRACE_PROBES_H
 #define GRTRACE_PROBES_H
@@ -14,8 +14,8 @@
 enum probe_state {
 	PROBE_WORKS,
 	PROBE_FAILS,
-	PROBE_UNKNOWN, /* it may not be looked at without root, or the kernel does not tell */
-	PROBE_ABSENT,  /* this system has no use for it: nothing is wrong */
+	PROBE_UNKNOWN, /* unknown: this needs root, or the kernel does not tell */
+	PROBE_ABSENT,  /* this system does not need it, so nothing is wrong */
 	PROBE_STATES,
 };
 
@@ -24,9 +24,9 @@ extern const char *const probe_state_names[PROBE_STATES];
 extern const char *const probe_state_words[PROBE_STATES];
 
 /**
- * struct probe_result - what a probe found
+ * struct probe_result
  * @detail: the cause, or what works
- * @fix: what to type, "" where there is nothing
+ * @fix: what to type; "": nothing
  */
 struct probe_result {
 	enum probe_state state;
@@ -36,7 +36,7 @@ struct probe_result {
 
 /**
  * struct probe_row - a row of probes.def
- * @group: a group's title; such a row has nothing else
+ * @group: a group's title; such a row has no other member
  * @name: as in probes.def
  * @sources: words
  * @help: one line
@@ -57,14 +57,14 @@ extern const struct probe_row probe_rows[];
 #include "probes.def"
 #undef GRT_PROBE
 
-/** probe_needed - whether a row matters to a source */
+/** probe_needed - whether a source needs what a row probes */
 bool probe_needed(const struct probe_row *row, const char *source);
 
-/** probe_set - fills in a result; @fix may be NULL */
+/** probe_set - sets a result; @fix may be NULL */
 void probe_set(struct probe_result *r, enum probe_state state, const char *fix, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));
 
-/** probe_add - adds to the detail, after ", " where there is some; what does not fit ends in "..." */
+/** probe_add - appends to the detail, after ", " if it is not empty; a text that is too long ends in "..." */
 void probe_add(struct probe_result *r, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 /**
@@ -74,9 +74,9 @@ void probe_add(struct probe_result *r, const char *fmt, ...) __attribute__((form
 int probe_config(const char *option);
 
 /**
- * struct probe_driver - a GPU driver that is here
+ * struct probe_driver - a GPU driver on this system
  * @name: its module ("virtio_gpu")
- * @nodes: its device files ("card0 renderD128"), "" where it has no device
+ * @nodes: its device files ("card0 renderD128"); "": it has no device
  */
 struct probe_driver {
 	char name[32];
@@ -85,7 +85,7 @@ struct probe_driver {
 
 #define PROBE_DRIVERS 16
 
-/** probe_drivers - the GPU drivers that are loaded or have a device. Return: how many */
+/** probe_drivers - the GPU drivers that are loaded or have a device. Return: their number */
 int probe_drivers(struct probe_driver drivers[PROBE_DRIVERS]);
 
 #endif /* GRTRACE_PROBES_H */

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * grtrace monitor: events as they happen, a line each, and statistics at the
- * end. Takes the command line, opens sources or a recording, and hands every
- * event that was requested to the analyses and to the line printer. What there
- * is to monitor is in monitors.def.
+ * grtrace monitor: events as they happen, one line each, and statistics at the end. This file parses the
+ * command line, opens sources or a recording, and passes the requested events to the analyses and to the
+ * line printer. The monitors are rows of monitors.def.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -65,10 +64,10 @@ static const struct monitor_row rows[] = {
 #define ROWS (sizeof(rows) / sizeof(rows[0]))
 
 /**
- * struct wish - a tracepoint that is not on every kernel that has the others
- * @has: one of these others
- * @wants: the one that may be missing
- * @without: what is unknown then
+ * struct wish - a tracepoint that some kernels lack
+ * @has: a tracepoint that shows that the kernel has others of the group
+ * @wants: the tracepoint that may be missing
+ * @without: what is unknown without it
  */
 struct wish {
 	const char *monitor;
@@ -99,7 +98,7 @@ static bool monitor_is_selected(const struct monitor *m, uint64_t ctx, uint32_t 
 	const struct grt_dep_context *context = grt_deps_context(m->deps, ctx);
 	const char *driver;
 
-	/* What the event does not have may be known of its fence's context. */
+	/* The fence's context may be known even if the event lacks it. */
 	if (context && !pid)
 		pid = context->pid;
 	if (context && ring == GRT_RING_NONE)
@@ -109,7 +108,7 @@ static bool monitor_is_selected(const struct monitor *m, uint64_t ctx, uint32_t 
 	if (!m->driver)
 		return true;
 	driver = grt_names_owner(&m->names, grt_names_find(&m->names, GRT_NAME_RING, ring));
-	/* memory is on no ring */
+	/* memory belongs to no ring */
 	if (ring == GRT_RING_NONE && device)
 		driver = grt_names_owner(&m->names, grt_names_find(&m->names, GRT_NAME_DEVICE, device));
 	return driver ? !strcmp(driver, m->driver) : !m->sure;
@@ -124,7 +123,7 @@ static bool has_line(struct monitor *m, const struct grt_event *e)
 {
 	const struct grt_ev_ioctl_enter *enter = (const struct grt_ev_ioctl_enter *)e;
 
-	/* of some a text reports at most that they began */
+	/* for some, a text at most reports that they began */
 	if (m->quiet || (e->type == GRT_EV_IOCTL_ENTER && enter->fd != GRT_FD_UNKNOWN))
 		return false;
 	if (e->type != GRT_EV_IOCTL_EXIT && e->type != GRT_EV_IOCTL_ENTER)
@@ -161,8 +160,8 @@ static int monitor_take_in(struct monitor *m, const struct grt_event *e, struct 
 }
 
 /*
- * Jobs and signals of all processes are followed, because requested jobs run after them on a ring, and wait
- * for them. Return: 0 or -ENOMEM
+ * Jobs and signals of all processes are followed, because requested jobs wait for them, and run after them
+ * on a ring. Return: 0 or -ENOMEM
  */
 static int monitor_follow(struct monitor *m, const struct grt_event *e, struct monitor_did *did)
 {
@@ -173,13 +172,13 @@ static int monitor_follow(struct monitor *m, const struct grt_event *e, struct m
 	return ret || e->type == GRT_EV_WAIT_DEP ? ret : feed_deps(m, e, did);
 }
 
-/* Of these events, only functions that we have probed ourselves are for a monitor. */
+/* Of these events, a monitor only wants functions that grtrace has probed itself. */
 static bool is_log(const struct grt_event *e)
 {
 	return grt_class_of[e->type] == GRT_CLASS_log && !(e->type == GRT_EV_FUNC && e->flags & GRT_FLAG_BPF);
 }
 
-/* A recording is as long as it is, whichever of its events are requested. */
+/* A recording has its full length, whichever of its events are requested. */
 static void stretch(struct monitor *m, uint64_t ns)
 {
 	if (m->live)
@@ -228,7 +227,7 @@ static int monitor_on_packet(struct grt_consumer *c, const struct grt_packet *p)
 
 /* Begin and end */
 
-/* The parts that the monitor's row names. */
+/* Writes the parts in the monitor's row. */
 static void want_parts(struct monitor *m)
 {
 	char words[128], *word, *rest = words;
@@ -279,7 +278,7 @@ static int monitor_no_memory(void)
 	return cmd_fail(EXIT_FAILED, strerror(ENOMEM), NULL, "the monitor");
 }
 
-/* The statistics, and what went wrong. @ret: of the run. Return: exit status */
+/* Writes the statistics, and what went wrong. @ret: result of the run. Return: exit status */
 static int monitor_finish(struct monitor *m, const struct grt_err *err, int ret)
 {
 	int written;
@@ -320,7 +319,7 @@ static int monitor_replay(struct monitor *m, const char *path)
 	return status;
 }
 
-static const char *told; /* the monitor that tell() speaks of: its callers cannot hand it over */
+static const char *told; /* the monitor for tell(), whose callers cannot pass it on */
 
 static void monitor_note(const char *text)
 {
@@ -346,7 +345,9 @@ static void monitor_note_missing(const struct monitor_row *row)
 	close(tracefs);
 }
 
-/* Every source that does not repeat another and needs no program; the module's events are those of drm again.
+/*
+ * Every source that does not repeat another one and needs no program; the module's events would repeat those
+ * of drm.
  */
 static const char *every_source(void)
 {
@@ -481,7 +482,10 @@ static int monitor_run(int argc, char **argv)
 	status = filter_check(&opt.filter, opt.input ? 0 : FILTER_TIME, "it works only with recordings");
 	if (status != EXIT_DONE)
 		return status;
-	/* the monitor knows processes better: by the contexts of fences, and it counts whom it leaves out */
+	/*
+	 * the monitor filters processes itself: it knows more of them, from contexts of fences, and counts
+	 * what it leaves out
+	 */
 	opt.filter.f.pid = 0;
 	if (monitor_begin(&m))
 		status = monitor_no_memory();

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * One run of `grtrace monitor`, shared by its files: monitor.c parses the command line and passes events to
- * the analyses, monitor_line.c prints a line per event, monitor_stats.c prints the results of the analyses at
- * the end.
+ * the analyses, monitor_line.c prints a line per event, monitor_stats.c prints the results of the analyses
+ * at the end.
  */
 #ifndef GRTRACE_MONITOR_H
 #define GRTRACE_MONITOR_H
@@ -25,7 +25,10 @@ enum monitor_layout {
 	MONITOR_LAYOUTS,
 };
 
-/** struct monitor_row - a row of monitors.def; @parts: names with spaces between, "": all */
+/**
+ * struct monitor_row - a row of monitors.def
+ * @parts: names separated by spaces; "": all
+ */
 struct monitor_row {
 	const char *name;
 	enum monitor_layout layout;
@@ -37,9 +40,9 @@ struct monitor_row {
 };
 
 /**
- * struct monitor_did - what the analyses say of the event at hand
- * @ended: waits for a fence that ended with it
- * @call: of the ioctl that it ends
+ * struct monitor_did - what the analyses know about the present event
+ * @ended: number of waits for a fence that ended with it
+ * @call: its ioctl, if it ends one
  */
 struct monitor_did {
 	int ended;
@@ -98,10 +101,10 @@ struct monitor {
 	struct grt_notes notes;
 };
 
-/* Ends the run, because no process reads the lines. Not 1, which has a meaning in a live run. */
+/* Ends the run, because no process reads the lines. It differs from 1, which has a meaning in a live run. */
 #define MONITOR_STOP 2
 
-/** monitor_line_new - begins with lines. Return: 0 or -ENOMEM. monitor_line_free - ends with them */
+/** monitor_line_new - allocates what lines need. Return: 0 or -ENOMEM. monitor_line_free - frees it */
 int monitor_line_new(struct monitor *m);
 void monitor_line_free(struct monitor *m);
 
@@ -114,7 +117,7 @@ int monitor_stats(struct monitor *m);
 /** monitor_unread - events that a live packet's balance counts but that came after the end */
 uint64_t monitor_unread(const struct monitor *m);
 
-/** monitor_nv_name - of the class or control that an ioctl was about, NULL where it has none */
+/** monitor_nv_name - the name of an ioctl's class or control; NULL: it has none */
 static inline const char *monitor_nv_name(enum grt_nv_about kind, uint32_t about)
 {
 	return grt_nv_about_name(kind, about);

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The line of an event in `grtrace monitor`, as columns for people. What is shown
- * of an event is a row of the tables below; the columns before it are the
- * layout's. JSON is lines/event_json.c's.
+ * The line of an event in `grtrace monitor`, in columns. A row of the tables below determines what is shown
+ * of an event; the layout determines the columns before that. lines/event_json.c writes JSON.
  */
 #include <errno.h>
 #include <stddef.h>
@@ -19,7 +18,7 @@
 #include "monitor.h"
 #include "base/units.h"
 
-/* A line is put together here: texts of a record are at most 97 bytes, each of which can become six. */
+/* A line is composed here: texts of a record have at most 97 bytes, each of which can become six. */
 struct line {
 	char text[2048];
 	size_t len;
@@ -37,7 +36,7 @@ static void __attribute__((format(printf, 2, 3))) monitor_line_put(struct line *
 	l->len += n < 0 ? 0 : (size_t)n < room ? (size_t)n : room - 1;
 }
 
-/* Parts of every line are written without a format. */
+/* The parts that every line has are written without a format. */
 
 static void monitor_line_put_text(struct line *l, const char *text)
 {
@@ -126,7 +125,7 @@ static void column_time(struct line *l, const struct monitor *m, const struct gr
 	monitor_line_put_text(l, digits);
 }
 
-/* An ioctl is shown when it ends, as one. */
+/* An ioctl is shown as a whole when it ends. */
 static const char *monitor_line_title_of(const struct grt_event *e)
 {
 	return e->type == GRT_EV_IOCTL_EXIT || e->type == GRT_EV_IOCTL_ENTER ? "IOCTL"
@@ -181,7 +180,7 @@ static void column_pid(struct line *l, const struct monitor *m, const struct grt
 		monitor_line_put_u64(l, e->pid);
 }
 
-/* The names of NVIDIA's device files contain the address of their GPU after a blank, if it is known. */
+/* The names of NVIDIA's device files contain a blank and the address of their GPU, if it is known. */
 static void put_device(struct line *l, const char *name, const char *driver)
 {
 	const char *address = driver && !strcmp(driver, "nvidia") ? strchr(name, ' ') : NULL;
@@ -225,7 +224,7 @@ static void column_vseq(struct line *l, const struct monitor *m, const struct gr
 		monitor_line_put_u64(l, ((const struct grt_ev_vblank_queued *)e)->vseq);
 }
 
-/* VBLANK_QUEUED and VBLANK_DELIVERED are read through one of them. */
+/* VBLANK_QUEUED and VBLANK_DELIVERED have the same layout, so one struct reads both. */
 _Static_assert(offsetof(struct grt_ev_vblank_queued, crtc) ==
 			       offsetof(struct grt_ev_vblank_delivered, crtc) &&
 		       offsetof(struct grt_ev_vblank_queued, vseq) ==
@@ -331,7 +330,7 @@ static const struct grt_text_row details[] = {
 	{.field = NULL},
 };
 
-/* Texts besides the fields; each is for one type of event. */
+/* Texts in addition to the fields, each for one type of event. */
 
 static void monitor_line_put_ns(struct line *l, const char *name, uint64_t ns)
 {
@@ -383,7 +382,7 @@ static void more_command(struct line *l, const struct monitor *m, const struct g
 			 const struct monitor_did *did)
 {
 	const char *driver = grt_names_owner(&m->names, grt_names_find(&m->names, GRT_NAME_RING, e->ring));
-	/* SUBMIT and COMMAND have it in the same place. */
+	/* SUBMIT and COMMAND have it at the same offset. */
 	uint32_t cmd = ((const struct grt_ev_command *)e)->cmd;
 	const char *name = driver && !strcmp(driver, "virtio_gpu") ? grt_virtio_gpu_name(cmd) : NULL;
 
@@ -448,7 +447,7 @@ static void put_about(struct line *l, uint32_t cmd, uint32_t about)
 	}
 }
 
-/* The driver's own answer, where it refused. */
+/* The driver's own answer, if it refused the call. */
 static void put_answer(struct line *l, uint32_t status)
 {
 	const char *name = grt_nv_status_name(status);
@@ -543,7 +542,7 @@ static void more_function(struct line *l, const struct monitor *m, const struct 
 		monitor_line_put_ns(l, "took", ev->took);
 }
 
-/* "counter=power value=21.0 W"; of a total as it stands, and of one that ended none, as in JSON. */
+/* "counter=power value=21.0 W"; a total as it is, and no value for a counter that ended, as in JSON. */
 static void more_counter(struct line *l, const struct monitor *m, const struct grt_event *e,
 			 const struct monitor_did *did)
 {
@@ -581,7 +580,7 @@ static void more_xid(struct line *l, const struct monitor *m, const struct grt_e
 		monitor_line_put(l, ": %s; %s", info->meaning, info->todo);
 }
 
-/* "context=0x34 lasted=2.00ms"; also unusual ends: "over=cut" */
+/* "context=0x34 lasted=2.00ms"; unusual ends, too: "over=cut" */
 static void more_slice(struct line *l, const struct monitor *m, const struct grt_event *e,
 		       const struct monitor_did *did)
 {
@@ -687,7 +686,7 @@ static void monitor_line_text_line(struct line *l, const struct monitor *m, cons
 static int write_line(struct monitor *m, struct line *l)
 {
 	monitor_line_put_text(l, "\n");
-	/* A line that was too long keeps its end. */
+	/* A line that was too long still ends in a newline. */
 	l->text[l->len - 1] = '\n';
 	errno = 0;
 	if (fwrite_unlocked(l->text, 1, l->len, stdout) == l->len)
@@ -707,7 +706,7 @@ static int monitor_line_write_header(struct monitor *m)
 	return write_line(m, &l);
 }
 
-/* Which waits a fence ended is of this command alone. */
+/* The waits that a fence ended are known only to this command. */
 static int json_line(struct monitor *m, const struct grt_event *e, uint32_t cpu,
 		     const struct monitor_did *did)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The statistics at the end of `grtrace monitor`: which parts of the analyses are written, and which events
- * were lost. The writer decides how values look.
+ * The statistics at the end of `grtrace monitor`: selects the parts of the analyses, and adds which events
+ * were lost. The writer formats the values.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -26,7 +26,7 @@ static bool has_events(const struct monitor *m, const struct grt_part *part, con
 	return false;
 }
 
-/* A monitor of one driver or subject shows its tables also when they are empty. */
+/* A monitor of one driver or subject shows its tables even if they are empty. */
 static bool monitor_stats_is_shown(void *arg, const struct grt_part *part, const void *state)
 {
 	const struct monitor *m = arg;

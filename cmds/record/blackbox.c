@@ -13,9 +13,9 @@
 #include "trace/segment.h"
 
 /**
- * struct box_packet - that is kept
- * @size: bytes of @data, which is a packet of @plain bytes; less where it is packed
- * @end: stamp of its end
+ * struct box_packet - a packet that is kept
+ * @size: bytes of @data, which is a packet of @plain bytes; fewer if it is compressed
+ * @end: time stamp of its end
  */
 struct box_packet {
 	struct box_packet *next;
@@ -27,7 +27,7 @@ struct box_packet {
 	char data[];
 };
 
-/* Including the allocator's overhead. */
+/* Bytes of memory, including the allocator's overhead. */
 #define PACKET_COST (sizeof(struct box_packet) + 16)
 
 void box_init(struct box *b, const struct box_bounds *bounds, const struct box_ops *ops)
@@ -46,7 +46,7 @@ static int box_no_memory(struct grt_err *err)
 
 /* ------------------------------------------------------------- keeping */
 
-/* A packet as it came, until the next call. Return: NULL without memory */
+/* Return: the packet as it came, valid until the next call; NULL: no memory */
 static struct grt_packet *box_plain(struct box *b, const struct box_packet *k)
 {
 	const struct grt_packed_head *h = (const struct grt_packed_head *)k->data;
@@ -60,7 +60,7 @@ static struct grt_packet *box_plain(struct box *b, const struct box_packet *k)
 	return (struct grt_packet *)b->plain;
 }
 
-/* Definitions of the dropped packet are kept. */
+/* Keeps the definitions of the dropped packet. */
 static int box_drop_oldest(struct box *b)
 {
 	struct box_packet *k = b->oldest;
@@ -80,7 +80,7 @@ static int box_drop_oldest(struct box *b)
 	return ret;
 }
 
-/* Packed where that is shorter. */
+/* Compresses the packet if that makes it shorter. */
 static struct box_packet *box_packet_of(struct box *b, const struct grt_packet *p)
 {
 	size_t plain = p->packet_size / 8, room = grt_packed_room(plain);
@@ -105,8 +105,10 @@ void box_hold(struct box *b, uint64_t time)
 	b->holding = time;
 }
 
-/* The time before which its bounds count: a recorder that a busy machine holds up reads much after an
- * incident. */
+/*
+ * The time from which the limit of age counts back. On a busy machine, the recorder may read packets long
+ * after an incident, and those from before it must stay.
+ */
 static uint64_t box_time(const struct box *b, uint64_t newest)
 {
 	const struct triggers *t = &b->triggers;
@@ -185,7 +187,7 @@ int box_take(struct box *b, unsigned int stream, unsigned int source, const void
 	return ret;
 }
 
-/** struct carrying - definitions on their way into a snapshot */
+/** struct carrying - definitions that are being written into a snapshot */
 struct carrying {
 	struct box *b;
 	unsigned int file;
@@ -241,7 +243,7 @@ static int box_fill(struct box *b, struct grt_err *err)
 	return ret ?: box_carry(b, err) ?: box_write_kept(b, err);
 }
 
-/* Packets may span much more time than requested, if a stream has few events. */
+/* If a stream has few events, its packets may span much more time than requested. */
 static uint64_t box_first(const struct box *b, const struct incident *i)
 {
 	uint64_t asked = i->time > b->bounds.last ? i->time - b->bounds.last : 0;
@@ -294,7 +296,7 @@ int box_end(struct box *b, uint64_t to, struct grt_err *err)
 	return ret;
 }
 
-/* Nobody is to find half of it. */
+/* Another program must not find half of it. */
 static int box_give_up(struct box *b, int ret)
 {
 	recording_discard(&b->snapshot);

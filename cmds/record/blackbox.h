@@ -14,11 +14,12 @@
 
 /**
  * struct box_bounds - the requested limits
- * @bytes, @ns: limits for what is kept, by size and by age
+ * @bytes, @ns: limits of the packets that are kept, by size and by age
  * @last: a snapshot begins this long before its incident, ns
  * @after: a snapshot ends this long after it, ns
- * @pause: time between two snapshots, ns
- * @plain: no incident is awaited, and packets are kept unpacked, which costs a copy of each and the memory
+ * @pause: least time between two snapshots, ns
+ * @plain: no incident is awaited, and packets are not compressed, so that each costs only a copy, and more
+ *	memory
  */
 struct box_bounds {
 	uint64_t bytes;
@@ -32,9 +33,10 @@ struct box_bounds {
 struct box_packet;
 
 /**
- * struct box_ops - of the recorder
+ * struct box_ops - callbacks of the recorder
  * @files: adds the streams' files to a recording. Return: 0 or -errno
- * @metadata: writes a snapshot's into @dir: whole from @from to @to, UINT64_MAX: it goes on
+ * @metadata: writes the metadata of a snapshot into @dir, which is complete from @from to @to; UINT64_MAX:
+ *	it is still being written
  */
 struct box_ops {
 	int (*files)(void *arg, struct recording *r, struct grt_err *err);
@@ -43,17 +45,19 @@ struct box_ops {
 };
 
 /**
- * struct box - set up by box_init(), to be given to box_free()
- * @on: there is one
- * @oldest, @newest: packets, @bytes in all
- * @from: what is kept is whole from then on
- * @dropped: packets, with @gone events; @counted: of these, that their programs count, by source; @before:
- *	those before the snapshot
- * @plain, @packed: rooms for one packet
- * @snapshot: that is being written, until @until; @path: its own; @number: of the last one
- * @holding: what is @bounds.ns older than this goes, although newer packets came; 0: than the newest one
- * @began: when the last one did; @quiet: incidents within the pause, which have none
- * @window: cuts by source what came before @from
+ * struct box - initialised by box_init(), freed by box_free()
+ * @on: there is a black box
+ * @oldest, @newest: a list of packets, with @bytes in all
+ * @from: the packets are complete from this time on
+ * @dropped: number of dropped packets, with @gone events; @counted: of these, by source, those that their
+ *	programs count; @before: as @counted, before the snapshot
+ * @plain, @packed: room for one packet each
+ * @snapshot: the snapshot that is being written, until @until; @path: its path; @number: number of the last
+ *	one
+ * @holding: packets that end @bounds.ns before this time are dropped, even if there are newer ones; 0:
+ *	before the newest packet
+ * @began: when the last snapshot began; @quiet: number of incidents within the pause, which get none
+ * @window: for each source, a cut that removes what came before @from
  */
 struct box {
 	bool on;
@@ -86,25 +90,29 @@ struct box {
 	struct grt_cut window[SOURCES];
 };
 
-/** box_init - an empty one */
+/** box_init - initialises an empty box */
 void box_init(struct box *b, const struct box_bounds *bounds, const struct box_ops *ops);
 
-/** box_take - keeps whole packets of a stream, and writes them where a snapshot goes on. Return: 0 or -errno
+/**
+ * box_take - keeps complete packets of a stream, and writes them if a snapshot is being written. Return: 0
+ * or -errno
  */
 int box_take(struct box *b, unsigned int stream, unsigned int source, const void *data, size_t len,
 	     struct grt_err *err);
 
-/** box_hold - an incident of @time may get a snapshot: what came before it stays, until one begins or with 0
+/**
+ * box_hold - an incident at @time may get a snapshot: packets from before it are kept until a snapshot
+ * begins, or until a call with 0
  */
 void box_hold(struct box *b, uint64_t time);
 
-/** box_may_begin - whether an incident at @now gets a snapshot; counts it where it does not */
+/** box_may_begin - whether an incident at @now gets a snapshot; counts it if it does not */
 bool box_may_begin(struct box *b, uint64_t now);
 
 /** box_begin - begins a snapshot in @dir with the packets that are kept. Return: 0 or -errno */
 int box_begin(struct box *b, const char *dir, const struct incident *i, uint64_t now, struct grt_err *err);
 
-/** box_end - ends it: it is whole up to @to. Return: 0 or -errno */
+/** box_end - ends the snapshot, which is complete up to @to. Return: 0 or -errno */
 int box_end(struct box *b, uint64_t to, struct grt_err *err);
 
 /** struct box_saved - the result of box_save(); @from: begin of the recording, ns */
@@ -115,9 +123,9 @@ struct box_saved {
 };
 
 /**
- * box_save - writes the packets that are kept from @out->from to @to as a recording @path
+ * box_save - writes the packets from @out->from to @to as a recording at @path
  * @out: @from becomes later if the box does not reach back that far
- * Return: 0 or -errno; then there is no recording
+ * Return: 0, or -errno; then there is no recording
  */
 int box_save(struct box *b, const char *path, uint64_t to, struct box_saved *out, struct grt_err *err);
 

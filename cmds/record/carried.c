@@ -44,7 +44,7 @@ static int carried_keep(struct carried *c, const struct grt_event *e)
 	return 0;
 }
 
-/* Where a record is that was kept as the @at-th byte of all. Return: NULL: it was replaced */
+/* Return: the record that was stored @at bytes from the beginning; NULL: it was replaced */
 static struct grt_event *carried_at(const struct carried *c, uint64_t at)
 {
 	if (at >= c->stays && at < c->stays + c->gone + c->dropped)
@@ -57,7 +57,10 @@ static bool carried_is_for(const struct carried_last *l, const struct grt_event 
 	return l->pid == e->pid && l->image == e->ctx && l->type == e->type;
 }
 
-/* The place of the event's image and type; that of others, or the first free one, where they have none. */
+/*
+ * Finds the element of the event's image and type; if there is none, the one to use: a free one, or that of
+ * other events.
+ */
 static struct carried_last *carried_last_of(struct carried *c, const struct grt_event *e)
 {
 	uint32_t at = (uint32_t)(((e->ctx ^ e->pid ^ e->type) * 0x9e3779b97f4a7c15ULL) >> 32);
@@ -71,7 +74,7 @@ static struct carried_last *carried_last_of(struct carried *c, const struct grt_
 	return l;
 }
 
-/* It takes the place of the last one of its image, if that is still there. */
+/* The record takes the place of the last one of its image, if that still exists. */
 static int carried_keep_last(struct carried *c, const struct grt_event *e)
 {
 	struct grt_event *old = NULL;
@@ -95,7 +98,7 @@ static int carried_keep_last(struct carried *c, const struct grt_event *e)
 	return ret;
 }
 
-/* Of which only the last one of an image says something. */
+/* Types of which only the last record of an image matters. */
 static bool carried_replaces(const struct grt_event *e)
 {
 	if (!e->pid)
@@ -125,7 +128,10 @@ int carried_see(struct carried *c, const struct grt_packet *p, struct carried_se
 	return ret;
 }
 
-/** struct carried_packet - that is being filled; @seq, @before: its number, and records in those before it */
+/**
+ * struct carried_packet - the packet that is being filled
+ * @seq, @before: its number, and number of records in earlier ones
+ */
 struct carried_packet {
 	uint64_t room[PACKET_BYTES / 8];
 	size_t at;

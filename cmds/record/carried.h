@@ -11,12 +11,12 @@
 
 #include <grtrace/grtrace.h>
 
-/* Records that replace the one before them; where there are more images, some are kept twice. */
+/* Most images whose last records are remembered; if there are more, some records are kept twice. */
 #define CARRIED_LASTS 2048U
 
 /**
  * struct carried_last - the last record of a type of an image
- * @at: where it is, bytes from the first record of all
+ * @at: its offset from the first record of all, in bytes
  */
 struct carried_last {
 	uint32_t pid;
@@ -48,18 +48,21 @@ struct carried {
 	struct carried_last *last;
 };
 
-/** struct carried_seen - of the records of a packet: @counted: those that their programs count, too */
+/**
+ * struct carried_seen - counts of a packet's records
+ * @counted: records that their programs count
+ */
 struct carried_seen {
 	uint64_t counted;
 };
 
-/** carried_see - keeps the definitions of a sound packet. Return: 0 or -ENOMEM */
+/** carried_see - keeps the definitions of a valid packet. Return: 0 or -ENOMEM */
 int carried_see(struct carried *c, const struct grt_packet *p, struct carried_seen *seen);
 
 /**
  * carried_write - writes all records as packets
  * @time: time of the packets, ns
- * @write: gets a complete packet. Return: 0, or -errno, which ends it
+ * @write: gets a complete packet. Return: 0, or -errno, which ends the call
  */
 int carried_write(const struct carried *c, uint64_t time, int (*write)(void *arg, const struct grt_packet *p),
 		  void *arg);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Starts and waits for the program that a recording is made of. It keeps its
- * own signals, environment and files: nothing of ours is inherited.
+ * Starts the program of a recording and waits for it. The program keeps its signals, environment and files,
+ * and inherits nothing of ours.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -39,7 +39,7 @@ static int cannot_run(int code, const char *name)
 	return cmd_fail(exec_status(code), strerror(code), fix, "cannot run %s", name);
 }
 
-/* errno of executing dir/name, 0 where it can be. */
+/* Return: the errno of executing dir/name, 0: it can be executed. */
 static int executable(const char *dir, size_t length, const char *name)
 {
 	char path[4096];
@@ -87,7 +87,7 @@ static int child_become(const char *name)
 	return setenv("HOME", user->pw_dir, 1) || setenv("USER", name, 1) || setenv("LOGNAME", name, 1);
 }
 
-/* Never returns: becomes the program, or tells why not. */
+/* Never returns: becomes the program, or sends the reason why it cannot. */
 static void child_be_child(int go, int failed, int err_fd, const char *user, char **argv)
 {
 	ssize_t n;
@@ -99,7 +99,7 @@ static void child_be_child(int go, int failed, int err_fd, const char *user, cha
 	if (n != 1 && !cmd_signal)
 		_exit(STATUS_NOT_RUN);
 	cmd_restore_signals();
-	/* one that we caught in its place */
+	/* a signal that we caught in its place */
 	if (cmd_signal)
 		_exit(STATUS_SIGNAL + cmd_signal);
 	signal(SIGPIPE, SIG_DFL);

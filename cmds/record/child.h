@@ -13,11 +13,11 @@
 /**
  * struct child - the program
  * @pid: 0: none
- * @go: pipe that lets it run, -1 when it does
- * @failed: pipe that brings the errno of a failed exec
- * @pidfd: readable when it has ended; -1 on kernels without
+ * @go: the pipe that lets it run; -1: it does
+ * @failed: the pipe that brings the errno of a failed exec
+ * @pidfd: readable when it has ended; -1 on kernels without pidfds
  * @ended: it was waited for
- * @status: exit status as a shell has it (128 + signal), once @ended
+ * @status: its exit status, as a shell has it (128 + signal), once @ended
  */
 struct child {
 	pid_t pid;
@@ -28,25 +28,28 @@ struct child {
 	int status;
 };
 
-/** child_find - checks that argv[0] can be run. Return: 0, or 127 or 126 after saying why, as a shell */
+/**
+ * child_find - checks that argv[0] can be executed. Return: 0, or 127 or 126 after a message, like a shell
+ */
 int child_find(char **argv);
 
 /**
  * child_fork - makes the process, which waits
- * @err_fd: its standard error, -1: ours
- * @user: that it becomes; NULL: ours
+ * @err_fd: its standard error; -1: ours
+ * @user: the user that it becomes; NULL: ours
  * Return: 0 or -errno
  */
 int child_fork(struct child *c, char **argv, int err_fd, const char *user, struct grt_err *err);
 
-/** child_run - lets it run. Return: 0, or 126 or 127 when the program could not be executed, after saying why
+/**
+ * child_run - lets the program run. Return: 0, or 126 or 127 after a message if it could not be executed
  */
 int child_run(struct child *c, char **argv);
 
-/** child_poll - looks whether it has ended, without waiting. Return: c->ended */
+/** child_poll - checks whether the program has ended, without waiting. Return: c->ended */
 bool child_poll(struct child *c);
 
-/** child_close - closes the descriptors; a program that does not run yet never will */
+/** child_close - closes the descriptors; a program that is not running yet will never run */
 void child_close(struct child *c);
 
 #endif /* GRTRACE_CHILD_H */

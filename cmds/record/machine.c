@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Describes the machine in a recording, see machine.h. */
+/* Describes the machine of a recording, see machine.h. */
 #include "machine.h"
 
 #include <stdio.h>
@@ -50,7 +50,7 @@ int machine_describe(struct machine *m, const char *state, const char *command, 
 	int n = 0;
 
 	uname(&m->uname);
-	/* those that come, too; those that went stay */
+	/* GPUs that appear are added; those that disappear stay */
 	known_gpus_env(m->gpus, sizeof(m->gpus));
 	env[n++] = (struct grt_env){"state", state};
 	env[n++] = (struct grt_env){"hostname", m->uname.nodename};

@@ -11,8 +11,8 @@
 #include <grtrace/grtrace.h>
 
 /**
- * struct machine - values of metadata, which live as long
- * @clock_start, @clock_end: the clocks at the begin and the end, "": it has not ended
+ * struct machine - values of metadata, which point into this struct
+ * @clock_start, @clock_end: the clocks at the begin and the end; "": it has not ended
  * @realtime_offset: CLOCK_REALTIME - CLOCK_MONOTONIC at the begin, ns
  */
 struct machine {
@@ -23,24 +23,29 @@ struct machine {
 	int64_t realtime_offset;
 };
 
-/** machine_begin - reads the clocks: a recording begins */
+/** machine_begin - reads the clocks at the begin of a recording */
 void machine_begin(struct machine *m);
 
-/** machine_end - reads them again: it is over */
+/** machine_end - reads them at its end */
 void machine_end(struct machine *m);
 
 /**
- * machine_describe - looks at the machine, which may have got a GPU since
- * @state: of the recording; @command: the command line, NULL: it is not told
- * Return: entries written
+ * machine_describe - describes the machine, which may have got another GPU since
+ * @state: of the recording; @command: the command line; NULL: it is left out
+ * Return: number of entries written
  */
 int machine_describe(struct machine *m, const char *state, const char *command, struct grt_env *env);
 
-/** machine_command - our command line as the kernel has it. Return: a text for free(); NULL: no memory */
+/**
+ * machine_command - our command line as the kernel has it. Return: a text, which the caller frees; NULL: no
+ * memory
+ */
 char *machine_command(void);
 
-/** machine_leave_out_counts - takes the counts of sources, which are of a whole recording, out of @n entries.
- * Return: how many are left */
+/**
+ * machine_leave_out_counts - removes the counts of sources, which apply to a whole recording, from @n
+ * entries. Return: number of entries left
+ */
 int machine_leave_out_counts(struct grt_env *env, int n);
 
 #endif /* GRTRACE_RECORD_MACHINE_H */

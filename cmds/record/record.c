@@ -31,7 +31,7 @@ void record_note_error(const struct grt_err *err)
 	record_note(text);
 }
 
-/* A write error leaves a readable recording of what came before it. */
+/* After a write error, what was written before is a readable recording. */
 static void record_finish(struct run *run, int captured, struct grt_err *err)
 {
 	struct grt_err other = {0};
@@ -139,7 +139,7 @@ static int record_run(int argc, char **argv)
 	if (status != EXIT_DONE)
 		return status;
 	cmd_catch_signals();
-	/* A full file or a closed pipe is an error of write(), so that settings can be put back. */
+	/* A full file or a closed pipe must be an error of write(), so that settings can be restored. */
 	signal(SIGXFSZ, SIG_IGN);
 	signal(SIGPIPE, SIG_IGN);
 	run.command = record_opt.no_command ? NULL : machine_command();

@@ -24,7 +24,7 @@ void record_box_catch(void)
 	struct sigaction act = {.sa_handler = record_box_on_signal, .sa_flags = SA_RESTART};
 
 	sigaction(SIGUSR1, &act, NULL);
-	/* by which `grtrace snapshot` finds it */
+	/* the name by which `grtrace snapshot` finds this process */
 	prctl(PR_SET_NAME, RECORD_BOX_COMM);
 }
 
@@ -38,7 +38,7 @@ bool record_box_signalled(uint64_t now, struct incident *i)
 	return true;
 }
 
-/* The most bytes of a dump. */
+/* Most bytes of a dump. */
 #define DUMP_MAX ((size_t)256 << 20)
 
 static int record_box_copy(int from, int to)
@@ -116,7 +116,7 @@ int record_box_describe_box(struct record_box_texts *t, struct grt_env *env)
 	return 1;
 }
 
-/* Reads the name of a process while it lives. */
+/* Reads the name of a process before it ends. */
 static void record_box_comm(uint32_t pid, char comm[32])
 {
 	char path[64];

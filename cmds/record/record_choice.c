@@ -22,7 +22,7 @@ const struct cmd_opt *record_option_given(const struct source *source)
 	return NULL;
 }
 
-/* An option that one source alone obeys, or --duty where no source is named, may make it the only one. */
+/* If no source is named, an option that only one source has, or --duty, may select that source. */
 static enum choice choice_by_auto(const struct source *source)
 {
 	for (size_t i = 0; i < SOURCES; i++)
@@ -31,7 +31,7 @@ static enum choice choice_by_auto(const struct source *source)
 	return source->by_name ? CHOICE_NO : CHOICE_AUTO;
 }
 
-/* A word of -e; text after the name and a colon is for the source. */
+/* A word of -e; the text after a name and a colon is for the source. */
 static bool choice_is_source(const struct source *source, const char *word, size_t length)
 {
 	size_t name = strlen(source->name);
@@ -135,7 +135,7 @@ static void choice_note_uncut(void)
 	}
 }
 
-/* Options of sources that do not take part, or do not go with the others. */
+/* Refuses options of sources that do not take part, and options that exclude each other. */
 static int choice_check_options(void)
 {
 	const struct source_setup setup = {.pid = record_opt.pid == OPT_GPU_USERS ? 0 : (pid_t)record_opt.pid,

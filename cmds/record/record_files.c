@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Files of a recording that has just been made, see record_files.h. Each takes a
- * pass of its own through the recording.
+ * Files that are made from a finished recording, see record_files.h. Each takes a pass through the
+ * recording.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -136,7 +136,7 @@ static int record_files_write_folded(const struct merged *m, const char *file, s
 	return ret;
 }
 
-/* The summary is that of all, whether the stacks are wanted or not. */
+/* The summary covers all stacks, whether they are requested or not. */
 static int write_merged(const char *path, const char *file)
 {
 	struct merged m = {.c.event = record_files_on_event};

@@ -13,7 +13,7 @@
 #include "record_choice.h"
 #include "record_options.h"
 
-/* All sources get the end before it arrives. */
+/* All sources learn the end this long before it, so that they can prepare for it. */
 #define END_AHEAD_NS 1000000ULL
 
 /* Whether a source that is open already reports the jobs of a driver. */
@@ -28,7 +28,7 @@ static bool inputs_cover(void *arg, const char *driver)
 	return false;
 }
 
-/* Opens a source; one that was not named and does not work here is left out. Return: 0 or -errno */
+/* Opens a source. A source that was not named and does not work here is left out. Return: 0 or -errno */
 static int inputs_open_source(struct run *run, const struct source *source, enum choice choice,
 			      struct grt_err *err)
 {
@@ -75,13 +75,13 @@ static int inputs_open_source(struct run *run, const struct source *source, enum
 	return ret;
 }
 
-/** struct left_out - why `auto` goes on without a source; @code 0: it does not */
+/** struct left_out - why `auto` continues without a source; @code 0: it does not */
 struct left_out {
 	int code;
 	struct grt_err why;
 };
 
-/* Details; a privilege that is missing and can be had is always reported. */
+/* Reports details on request; a missing privilege that the user can get is always reported. */
 static void inputs_note_left_out(const struct left_out *left)
 {
 	char text[sizeof(left->why.what) + sizeof(left->why.why) + 64];
@@ -96,7 +96,7 @@ static void inputs_note_left_out(const struct left_out *left)
 	}
 }
 
-/* A privilege is what most likely is missing, whatever else is. */
+/* Most likely a privilege is missing. */
 static int inputs_none_works(const struct left_out *left)
 {
 	size_t i = 0;
@@ -108,7 +108,7 @@ static int inputs_none_works(const struct left_out *left)
 	return cmd_error(kmod_exit_status(left[i].code), &left[i].why);
 }
 
-/* An option whose source is not open has no effect: that is an error. */
+/* If the source of an option is not open, the option has no effect: that is an error. */
 static void inputs_blame_option(const struct source *source, struct grt_err *why)
 {
 	const struct cmd_opt *o = record_option_given(source);
@@ -130,7 +130,7 @@ int record_inputs_open(struct run *run)
 
 	for (i = 0; i < SOURCES; i++) {
 		choice = record_choice(all_sources[i]);
-		/* packets of two sources are distinguished by their files only */
+		/* only their files distinguish packets of two sources */
 		if (record_opt.raw && run->n_inputs && choice == CHOICE_NAMED)
 			return cmd_usage_error("--raw: one source at a time, with -e");
 		if (choice == CHOICE_NO || (record_opt.raw && run->n_inputs))
@@ -140,7 +140,7 @@ int record_inputs_open(struct run *run)
 		ret = inputs_open_source(run, all_sources[i], choice, &left[i].why);
 		if (ret)
 			inputs_blame_option(all_sources[i], &left[i].why);
-		/* a source that is here and in use, or of another version, is not skipped silently */
+		/* a source that exists here but is in use, or has another version, is not skipped silently */
 		if (ret && (choice == CHOICE_NAMED || ret == -EBUSY || ret == -EPROTO))
 			return cmd_error(kmod_exit_status(ret), &left[i].why);
 		left[i].code = ret;
@@ -156,7 +156,7 @@ int record_inputs_make_tables(struct run *run)
 	struct input *in;
 	unsigned int i;
 
-	/* Two more: the child and the process of -p. */
+	/* Two more descriptors: for the child and the process of -p. */
 	run->fds = calloc(run->n_inputs * SOURCE_STREAMS_MAX + 2, sizeof(*run->fds));
 	for (i = 0; run->fds && i < run->n_inputs; i++) {
 		in = &run->inputs[i];
@@ -200,7 +200,7 @@ int record_inputs_start(struct run *run, struct grt_err *err)
 	return ret;
 }
 
-/* Raw packets are those of one source, and stay as they are. */
+/* Raw packets come from a single source and are not changed. */
 void record_inputs_begin(struct run *run)
 {
 	struct input *in;
@@ -223,13 +223,13 @@ int record_inputs_program_stderr(const struct run *run)
 }
 
 /*
- * Running sources need fewer privileges than starting them. The recording must still be writable afterwards,
- * so that it can be ended; a user who must end PROG may be neither this user nor root.
+ * Running sources need fewer privileges than starting them. The recording must stay writable, so that it can
+ * be ended. A user who must end PROG may be neither this user nor root.
  */
 void record_inputs_confine(struct run *run)
 {
 	uint64_t keep = run->child.pid ? 1ULL << CAP_KILL : 0;
-	/* dumps of devices are root's */
+	/* only root can read dumps of devices */
 	uint64_t dumps = run->box.on && run->box.triggers.limit[TRIGGER_devcoredump].on
 				 ? 1ULL << CAP_DAC_READ_SEARCH
 				 : 0;
@@ -250,7 +250,7 @@ void record_inputs_confine(struct run *run)
 		record_note_error(&err);
 }
 
-/* Sources that take samples take one more; then all get the moment at which they end. */
+/* Sources that take samples take one more; then all sources learn the moment at which they end. */
 void record_inputs_end(struct run *run)
 {
 	struct timespec left = {0};

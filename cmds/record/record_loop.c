@@ -7,7 +7,7 @@
 #include "record.h"
 #include "record_options.h"
 
-/* The beginning is in the metadata after this, when what begins has had its time. */
+/* The begin is written into the metadata after this time, when everything that starts late has started. */
 #define TELL_BEGIN_NS (NS_PER_S / 2)
 
 /* Why capture ends now. */
@@ -24,7 +24,7 @@ static bool loop_should_end(struct run *run, uint64_t now)
 	return !run->child.pid || !record_program_may_end(run, now);
 }
 
-/* ms until there is something to do without an event, -1: never. */
+/* ms until there is something to do without an event; -1: never. */
 static int loop_timeout(const struct run *run, uint64_t now)
 {
 	double left = record_opt.seconds * 1e3 - (double)(now - run->begun) / 1e6;
@@ -41,7 +41,9 @@ static int loop_timeout(const struct run *run, uint64_t now)
 	return record_opt.seconds > 0 ? (int)(left < INT_MAX ? left : INT_MAX) : -1;
 }
 
-/* Writes metadata that says from when on the recording is complete, in case the recorder is killed later. */
+/*
+ * Writes metadata with the time from which the recording is complete, in case the recorder is killed later.
+ */
 static void loop_write_begin(struct run *run, uint64_t now)
 {
 	if (run->told_begin || now - run->begun < TELL_BEGIN_NS)

@@ -29,7 +29,7 @@ struct about {
 	const struct incident *incident;
 };
 
-/* Writes between which times the recording has all events of a source. Return: entries written */
+/* Writes the time for which the recording has all events of each source. Return: number of entries written */
 static int metadata_window(struct input *in, const struct about *about, struct grt_env *env)
 {
 	struct grt_window w = in->cut.window;
@@ -58,7 +58,10 @@ static int metadata_segments(struct segments *s, struct grt_env *env)
 	return 2;
 }
 
-/* Writes which sources were recorded in windows, and how much of the time. Return: entries written */
+/*
+ * Writes which sources were recorded in windows, and for which share of the time. Return: number of entries
+ * written
+ */
 static int metadata_duty(struct run *run, struct grt_env *env)
 {
 	size_t used = 0;

@@ -7,10 +7,10 @@
 #include "record.h"
 #include "record_options.h"
 
-/* Reads of a stream until it is taken as empty: a busy one never is. */
+/* Number of reads until a stream counts as empty, because a busy stream never is. */
 #define READS_MAX 16U
 
-/* A stopped stream whose end does not come is given up after this. */
+/* How long to wait for the end of a stopped stream. */
 #define DRAIN_NS (5 * NS_PER_S)
 
 static struct input *move_input(struct run *run, unsigned int stream)
@@ -22,7 +22,7 @@ static struct input *move_input(struct run *run, unsigned int stream)
 	return &run->inputs[i];
 }
 
-/** struct moving - bytes on their way into the file @place of the recording */
+/** struct moving - bytes that are moved into the file @place of the recording */
 struct moving {
 	struct run *run;
 	struct input *in;
@@ -58,7 +58,9 @@ static void move_end_stream(struct run *run, unsigned int stream)
 		in->ended = grt_now();
 }
 
-/* Moves what one read gives. Return: bytes, 0 when there is nothing (more), or -errno with *err set */
+/*
+ * Moves the result of one read. Return: number of bytes, 0: there is nothing (more), or -errno with *err set
+ */
 static ssize_t move_read(struct run *run, unsigned int stream, struct grt_err *err)
 {
 	struct input *in = move_input(run, stream);
@@ -140,8 +142,8 @@ static int move_to_end(struct run *run, struct grt_err *err)
 }
 
 /*
- * Reads what is available from streams that continue: at most a buffer from each, or a busy GPU would prevent
- * the end.
+ * Reads what is available from streams that continue: at most one buffer from each, because a busy GPU could
+ * otherwise prevent the end.
  */
 static int move_present(struct run *run, const struct input *in, struct grt_err *err)
 {

@@ -28,15 +28,17 @@
 #include "trace/packer.h"
 
 #define FILES_MAX 16384U
-/* Instructions of kernels. */
+/* Most instructions of kernels. */
 #define SAMPLED_MAX 1048576U
 #define PATIENCE_MS 20
-/* Addresses whose records leave in one go. */
+/* Number of addresses whose records are written at once. */
 #define AT_A_TIME 4096U
 #define PART ((size_t)256 << 10)
 
-/** struct place - an address of an image; @number: in the addresses. Of a kernel @ip is the offset in its
- * @function, a string */
+/**
+ * struct place - an address of an image
+ * @number: its number in the addresses. For a kernel, @ip is the offset in its @function, a string
+ */
 struct place {
 	uint32_t image;
 	uint32_t module;
@@ -50,8 +52,8 @@ struct place {
  * struct names - the state
  * @last: time of the last event
  * @sampled: instructions with PC samples, by image, code, function and offset
- * @files: paths with build ids; the number of one is the place of its object
- * @texts: texts of the current image, after the @before that it had
+ * @files: paths with build ids; a file's number is the index of its object
+ * @texts: texts of the current image, after the @before texts that it had
  */
 struct names {
 	struct grt_consumer c;
@@ -223,7 +225,7 @@ static int names_take_node(struct names *n, const struct grt_image *i, const str
 	ret = names_object(n, i, m, &object);
 	if (ret || !object)
 		return ret;
-	/* a return address is behind its call */
+	/* a return address is after its call */
 	return names_add_place(n, &p, object, node->ip - 1 - m->bias);
 }
 
@@ -290,7 +292,7 @@ static int names_put_string(struct names *n, const struct grt_image *i, uint32_t
 	return ret;
 }
 
-/* The number of a text in an image, which gets it where it has not. */
+/* The number of a text in an image; a text without a number gets one. */
 static int names_text(struct names *n, const struct grt_image *i, const char *text, uint32_t *number)
 {
 	uint32_t before = n->texts.used;
@@ -393,7 +395,7 @@ static int names_put_all(struct names *n, struct grt_err *err)
 	return ret ?: names_flush(n, GRT_PACK_ALL, err);
 }
 
-/* The file is made only if the recording has something to name. */
+/* The file is only made if the recording has something to name. */
 static int names_write(struct names *n, struct grt_err *err)
 {
 	n->part = malloc(PART);

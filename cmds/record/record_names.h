@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The names of a recording's frames, in the recording: what the addresses of
- * stacks that stayed addresses mean, so that it can be read on another machine.
+ * Writes the names of a recording's frames into the recording: what the addresses in stacks mean, so that it
+ * can be read on another machine.
  */
 #ifndef GRTRACE_RECORD_NAMES_H
 #define GRTRACE_RECORD_NAMES_H
@@ -9,11 +9,10 @@
 #include "recording.h"
 
 /**
- * record_names_write - adds the functions and lines at all addresses of its stacks to a recording that is
- * whole
+ * record_names_write - adds the functions and lines of all addresses in stacks to a complete recording
  *
- * The object files are opened here and read by processes apart (host/apart.h), for a minute at most. What has
- * no name then is looked up by who reads the recording.
+ * The object files are opened here and read by separate processes (host/apart.h), for at most a minute.
+ * Readers of the recording look up names that are still missing.
  * Return: 0 or -errno
  */
 int record_names_write(struct recording *r, struct grt_err *err);

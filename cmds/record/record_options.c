@@ -8,7 +8,7 @@
 #include "record_choice.h"
 #include "record_options.h"
 
-/* A limit of the bytes on disk has room for a few segments. */
+/* The least number of segments within a limit of bytes on disk. */
 #define SIZE_MIN (4 * RECORD_SEGMENT_MIN)
 
 struct record_options record_opt;

@@ -55,7 +55,8 @@ struct record_options {
 extern struct record_options record_opt;
 extern const struct cmd_opt record_options[];
 
-/** record_options_check - whether the values work together and with a program to run. Return: an exit status
+/**
+ * record_options_check - whether the values fit together, and to a program to run. Return: an exit status
  */
 int record_options_check(char **argv);
 

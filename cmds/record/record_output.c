@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Where packets go: a directory, one in segments, the memory of a black box, or plain packets. */
+/*
+ * The destination of packets: a directory, a directory with segments, the memory of a black box, or a file
+ * of plain packets.
+ */
 #include <string.h>
 
 #include "cmds/cmd.h"
@@ -7,7 +10,7 @@
 #include "record_choice.h"
 #include "record_options.h"
 
-/* Number of segments in the bound, and the largest default size of a segment. */
+/* Number of segments within the limit, and the largest default size of a segment. */
 #define SEGMENTS 16U
 #define SEGMENT_MAX (256ULL << 20)
 
@@ -24,7 +27,7 @@ static int output_add_files(void *arg, struct recording *r, struct grt_err *err)
 
 	for (unsigned int i = 0; ret >= 0 && i < run->n_inputs; i++)
 		for (unsigned int k = 0; ret >= 0 && k < run->inputs[i].places; k++) {
-			/* which processes there will be is not known */
+			/* it is unknown which processes there will be */
 			ret = (run->inputs[i].places > run->inputs[i].streams
 				       ? recording_name_file
 				       : recording_add_file)(r, run->inputs[i].source->name, k, err);
@@ -35,8 +38,8 @@ static int output_add_files(void *arg, struct recording *r, struct grt_err *err)
 }
 
 /*
- * The metadata comes first: killed at any time, the recorder leaves a recording, or a directory that the next
- * one takes. Return: 0 or -errno
+ * The metadata is written first: whenever the recorder is killed, it leaves a recording, or a directory that
+ * the next one uses. Return: 0 or -errno
  */
 static int output_begin(struct run *run, const char *path, struct grt_err *err)
 {
@@ -63,7 +66,7 @@ static int output_begin(struct run *run, const char *path, struct grt_err *err)
 	return 0;
 }
 
-/* A segment is a part of the bound, so that a small part is deleted at a time. */
+/* A segment is a part of the limit, so that only a small part is deleted at a time. */
 void record_set_bounds(struct run *run)
 {
 	uint64_t segment = record_opt.max_size / SEGMENTS < SEGMENT_MAX && record_opt.max_size
@@ -86,7 +89,7 @@ void record_set_bounds(struct run *run)
 	run->rec.segments = &run->segments;
 }
 
-/* An incident that no source shows would be waited for in vain. Return: an exit status */
+/* Without a source that shows it, an incident would be waited for in vain. Return: an exit status */
 static int output_check_triggers(const struct triggers *t)
 {
 	bool shown;
@@ -128,7 +131,7 @@ int record_set_box(struct run *run)
 	return output_check_triggers(&run->box.triggers);
 }
 
-/* A directory without metadata would be no recording that the next one may replace. */
+/* Without metadata, the directory would not be a recording that the next one may replace. */
 int record_output_open(struct run *run, struct grt_err *err)
 {
 	const char *path = record_output_path();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The parts of a recording that are complete while it goes on: segments, and snapshots of a black box. A part
- * ends when all that was captured up to then is in it, and its frames have names.
+ * The parts of a recording that are complete while it continues: segments, and snapshots of a black box. A
+ * part ends when everything that was captured up to then is in it, and its frames have names.
  */
 #include <poll.h>
 
@@ -9,7 +9,7 @@
 #include "record_options.h"
 
 /*
- * Names the frames of a part that can be read by itself; frames that are not named in time have their names
+ * Names the frames of a part that can be read on its own. Frames that are not named in time get their names
  * in the next part.
  */
 static bool parts_are_named(struct run *run, uint64_t now)
@@ -26,7 +26,7 @@ static bool parts_are_named(struct run *run, uint64_t now)
 	return true;
 }
 
-/* Moves all that was captured, until all frames in it have names. Return: as record_move_all() */
+/* Moves everything that was captured, until all frames in it have names. Return: as record_move_all() */
 static uint64_t parts_take_named(struct run *run, int *code, struct grt_err *err)
 {
 	record_move_all(run, code, err);
@@ -51,14 +51,14 @@ int record_parts_check_segments(struct run *run, uint64_t now, struct grt_err *e
 	return ret ?: segments_age(&run->rec, now, err);
 }
 
-/* Writes the packets that are kept, with all that was captured up to now, and the names of its frames. */
+/* Writes the packets that are kept, everything that was captured up to now, and the names of its frames. */
 static int parts_begin_snapshot(struct run *run, const struct incident *i, struct grt_err *err)
 {
 	uint64_t now = grt_now();
 	int ret = 0;
 
 	box_hold(&run->box, i->time);
-	/* at once, before they go on */
+	/* at once, before the threads continue */
 	record_threads_look(&run->threads, i->pid	      ? (pid_t)i->pid
 					   : run->child.pid   ? run->child.pid
 					   : run->target >= 0 ? (pid_t)record_opt.pid
@@ -84,7 +84,7 @@ static int parts_end_snapshot(struct run *run, uint64_t to, struct grt_err *err)
 	return ret;
 }
 
-/* A job or a step counts as late once everything up to now was taken, and its end was not among it. */
+/* A job or a step is late only if its end was not among everything up to now. */
 static bool parts_is_late(struct run *run, bool (*look)(struct triggers *, uint64_t, bool, struct incident *),
 			  struct incident *i, int *code, struct grt_err *err)
 {

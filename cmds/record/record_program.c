@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The program that record runs: as which user, and how it ends. */
+/* The program that record runs: as which user it runs, and how it ends. */
 #include <pwd.h>
 #include <signal.h>
 #include <string.h>
@@ -9,8 +9,10 @@
 #include "cmds/privileges.h"
 #include "record.h"
 
-/* How long the program may take to end after Ctrl-C before it gets SIGTERM, and after that before it is left
- * alone. */
+/*
+ * How long the program may take to end after Ctrl-C before it gets SIGTERM, and after that before it is left
+ * running.
+ */
 #define GRACE_NS (2 * NS_PER_S)
 
 int record_program_user(const char *name, const char *prog)
@@ -36,7 +38,7 @@ bool record_program_may_end(struct run *run, uint64_t now)
 		return false;
 	if (!run->asked) {
 		run->asked = now;
-		/* A key at the terminal has sent the signal to PROG, too. */
+		/* If a key at the terminal sent the signal, PROG got it, too. */
 		return !cmd_signal_sent || !kill(run->child.pid, cmd_signal);
 	}
 	if (now - run->asked < GRACE_NS)

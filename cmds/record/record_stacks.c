@@ -36,7 +36,10 @@
 #define WALK_MEMORY ((uint64_t)16 << 30)
 #define WALK_SECONDS 2
 
-/** struct object - a file with code; @base: where its first byte is mapped */
+/**
+ * struct object - a file with code
+ * @base: the address at which its first byte is mapped
+ */
 struct object {
 	uint64_t base;
 	unsigned int major, minor;
@@ -46,7 +49,10 @@ struct object {
 	char name[64];
 };
 
-/** struct copy - of a thread; @whole: its frame pointer and link register are known, too */
+/**
+ * struct copy - the copy of a thread
+ * @whole: its frame pointer and link register are known, too
+ */
 struct copy {
 	uint32_t tid;
 	bool whole;
@@ -112,7 +118,7 @@ void record_stacks_begin(struct record_stacks *s, pid_t pid)
 	s->memory = open(path, O_RDONLY | O_CLOEXEC);
 }
 
-/* "CALL ARGUMENTS... SP PC" of a thread that waits. */
+/* "CALL ARGUMENTS... SP PC" of a waiting thread. */
 static bool stacks_where(int thread, char text[256])
 {
 	int fd = openat(thread, "syscall", O_RDONLY | O_CLOEXEC);
@@ -164,7 +170,7 @@ void record_stacks_copy(struct record_stacks *s, uint32_t tid, int thread)
 	c->memory = malloc(RECORD_STACKS_BYTES);
 	n = c->memory ? pread(s->memory, c->memory, RECORD_STACKS_BYTES, (off_t)c->sp) : -1;
 	c->bytes = n > 0 ? (size_t)n : 0;
-	/* one that went on meanwhile has another stack */
+	/* a thread that continued meanwhile has another stack */
 	if (c->bytes && stacks_where(thread, after) && !strcmp(before, after)) {
 		s->copies++;
 		return;
@@ -258,7 +264,11 @@ static bool walk_registers(Dwfl_Thread *thread, void *arg)
 
 #define WALK_ENDS "    -- further out it is unknown\n"
 
-/** struct walk - on its way; @text: @used bytes of it; @cut: no more go into it */
+/**
+ * struct walk
+ * @text: @used bytes of text
+ * @cut: there is no room for more
+ */
 struct walk {
 	Dwfl *dwfl;
 	bool cut;
@@ -267,7 +277,7 @@ struct walk {
 	char text[RECORD_STACKS_TEXT];
 };
 
-/* @into: the function, or without one the object */
+/* @into: the function; without one, the object */
 static void walk_put(struct walk *w, const char *function, uint64_t into, const char *object)
 {
 	char line[512];
@@ -357,7 +367,7 @@ static void walk_all(int out, const void *arg)
 						      .get_thread = walk_get_thread,
 						      .memory_read = walk_memory,
 						      .set_initial_registers = walk_registers};
-	/* the process's own copy */
+	/* the separate process's own copy */
 	struct record_stacks *s = (struct record_stacks *)(uintptr_t)arg;
 	Dwfl *dwfl = dwfl_begin(&callbacks);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Stacks in user space of a process's threads, without stopping them: of those that wait in the kernel the
- * registers and the innermost part of the stack are copied, and a process apart (apart.h) walks the copies by
- * the unwind tables of the files that are mapped.
+ * Stacks in user space of a process's threads, without stopping them. For threads that wait in the kernel,
+ * the registers and the innermost part of the stack are copied, and a separate process (apart.h) walks the
+ * copies with the unwind tables of the mapped files.
  */
 #ifndef GRTRACE_RECORD_STACKS_H
 #define GRTRACE_RECORD_STACKS_H
@@ -12,24 +12,24 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* Threads of which stacks are walked, and bytes of each. */
+/* Most threads whose stacks are walked, and bytes of each. */
 #define RECORD_STACKS_THREADS 256U
 #define RECORD_STACKS_BYTES ((size_t)64 << 10)
-/* Bytes of text about one. */
+/* Most bytes of text about a thread. */
 #define RECORD_STACKS_TEXT 4096U
 
 struct record_stacks;
 
-/** record_stacks_new - gets ready, while there are privileges for it; NULL: without memory */
+/** record_stacks_new - prepares, while there are privileges for it; NULL: no memory */
 struct record_stacks *record_stacks_new(void);
 
-/** record_stacks_begin - a process: its registers are taken now */
+/** record_stacks_begin - begins with a process, whose registers are read now */
 void record_stacks_begin(struct record_stacks *s, pid_t pid);
 
-/** record_stacks_copy - takes a thread of it; @thread: its directory in /proc */
+/** record_stacks_copy - copies one of its threads; @thread: the thread's directory in /proc */
 void record_stacks_copy(struct record_stacks *s, uint32_t tid, int thread);
 
-/** record_stacks_walk - walks the stacks that were copied, until @until at most, ns */
+/** record_stacks_walk - walks the copied stacks, at most until @until, ns */
 void record_stacks_walk(struct record_stacks *s, uint64_t until);
 
 /** record_stacks_text - a line for each frame of a thread, each with its newline; "": nothing is known */

@@ -36,7 +36,7 @@ void record_summary_progress(struct run *run, uint64_t now)
 	fprintf(stderr, "\r%s, %llu s \033[K", text, (unsigned long long)((now - run->begun) / NS_PER_S));
 }
 
-/* Prints a path in the form that a shell reads. */
+/* Prints a path as a shell reads it. */
 static void summary_put_path(const char *path)
 {
 	static const char plain[] =

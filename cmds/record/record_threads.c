@@ -39,7 +39,7 @@
 
 /* ------------------------------------------------------- the process that reads */
 
-/* A file of a thread, without its last newline. Return: bytes */
+/* Reads a file of a thread, without its last newline. Return: number of bytes */
 static size_t threads_read(int thread, const char *name, char *text, size_t room)
 {
 	int fd = openat(thread, name, O_RDONLY | O_CLOEXEC);
@@ -64,7 +64,7 @@ static void threads_state(int thread, char state[32])
 	snprintf(state, 32, "%.*s", at ? (int)strcspn(at + 8, "\n") : 1, at ? at + 8 : "-");
 }
 
-/* A line, and one for each frame of its stack in the kernel. Return: bytes */
+/* A line about the thread, and one for each frame of its stack in the kernel. Return: number of bytes */
 static size_t threads_describe(int thread, const char *tid, char *text)
 {
 	char comm[64], state[32], wchan[128], call[32], stack[4096];
@@ -74,7 +74,7 @@ static size_t threads_describe(int thread, const char *tid, char *text)
 	threads_state(thread, state);
 	threads_read(thread, "wchan", wchan, sizeof(wchan));
 	threads_read(thread, "syscall", call, sizeof(call));
-	/* of a running thread there is no number */
+	/* a running thread is in no call */
 	call[isdigit((unsigned char)call[0]) ? strcspn(call, " ") : 0] = '\0';
 	for (char *c = comm; *c; c++)
 		*c = *c == '\n' ? ' ' : *c;
@@ -90,8 +90,9 @@ static size_t threads_describe(int thread, const char *tid, char *text)
 }
 
 /**
- * struct threads_said - the threads of a process; @text: texts of @used bytes; @end: end of the text about
- * each of the @n threads
+ * struct threads_said - texts about the threads of a process
+ * @text: @used bytes of texts
+ * @end: end of the text about each of the @n threads
  */
 struct threads_said {
 	char *text;
@@ -167,21 +168,21 @@ static void threads_send_all(int to, struct record_stacks *stacks, uint32_t pid)
 		record_stacks_walk(stacks, until);
 	for (unsigned int i = 0; said && i < said->n && threads_send(to, said, i, stacks); i++)
 		;
-	/* the end: shorter than the text about any thread */
+	/* an empty text is the end: a text about a thread is longer */
 	send(to, "", 1, MSG_NOSIGNAL);
 	if (said)
 		free(said->text);
 	free(said);
 }
 
-/* The process keeps nothing of the recorder's but the socket. */
+/* The process keeps nothing of the recorder except the socket. */
 static void __attribute__((noreturn)) threads_serve(int fd)
 {
 	struct record_stacks *stacks;
 	sigset_t all;
 	uint32_t pid;
 
-	/* the terminal's signals are for the recorder, at whose end this one reads nothing more */
+	/* signals of the terminal are for the recorder; when that has ended, this process ends, too */
 	sigfillset(&all);
 	sigprocmask(SIG_SETMASK, &all, NULL);
 	prctl(PR_SET_NAME, COMM);
@@ -237,7 +238,7 @@ void record_threads_look(struct record_threads *t, pid_t pid)
 	t->used = 0;
 	if (t->fd < 0 || !pid)
 		return;
-	/* what came too late for the last one */
+	/* an answer that came too late for the previous request */
 	while (recv(t->fd, rest, sizeof(rest), MSG_DONTWAIT) > 0)
 		;
 	if (send(t->fd, &number, sizeof(number), MSG_NOSIGNAL) == sizeof(number))

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Makes the recording's directory and files and appends packets to them. What
- * existed before is only ever renamed or removed when it is a recording.
+ * Makes the directory and the files of a recording, and appends packets to them. What existed before is only
+ * renamed or removed if it is a recording.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -29,15 +29,15 @@
 
 static int remove_segment(int dir, const char *name);
 
-/* What a directory that would be replaced contains. */
+/* Kinds of contents of a directory that would be replaced. */
 enum dir_kind { DIR_EMPTY, DIR_RECORDING, DIR_FOREIGN };
 
-/* SOURCE_N, or metadata and what a crash left of it, or of a recorder. */
+/* SOURCE_N, or metadata, or what a crash left of metadata or of a recorder. */
 static bool is_our_name(const char *name)
 {
 	const char *number = strrchr(name, '_');
 
-	/* what a black box has seen is replaced by nothing */
+	/* recordings of a black box are never replaced */
 	if (!strncmp(name, GRT_SNAPSHOT "_", strlen(GRT_SNAPSHOT "_")))
 		return false;
 	if (!strcmp(name, "metadata") || grt_metadata_is_new(name) || !strcmp(name, GRT_CUDA_STOP) ||
@@ -47,7 +47,7 @@ static bool is_our_name(const char *name)
 	       (!strchr(number, '.') || !strcmp(strchr(number, '.'), GRT_PACKED_SUFFIX));
 }
 
-/* The beginning of a regular file. Return: its length, or -1 */
+/* Reads the beginning of a regular file. Return: its length, or -1 */
 static ssize_t recording_read_head(int dir, const char *name, char *text, size_t room)
 {
 	int fd = openat(dir, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
@@ -68,7 +68,10 @@ static bool is_our_metadata(int dir)
 	       !strncmp(text, GRT_METADATA_HEAD, strlen(GRT_METADATA_HEAD)) && strstr(text, "grtrace");
 }
 
-/* Directories of a recorder that was killed before it had anything: the next one removes them. */
+/*
+ * Directories that a recorder left behind because it was killed before it had anything: the next one removes
+ * them.
+ */
 static bool is_begun(int dir, const char *name)
 {
 	char text[sizeof(GRT_METADATA_HEAD)];
@@ -87,7 +90,7 @@ static int open_segment(int dir, const char *name)
 	return openat(dir, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 }
 
-/* A segment with foreign files makes the recording a foreign directory. */
+/* A segment with foreign files makes the whole directory foreign. */
 static bool is_our_segment(int dir, const char *name)
 {
 	int fd = is_segment(name) ? open_segment(dir, name) : -1;
@@ -146,7 +149,7 @@ static bool has_snapshots(const char *path)
 	return found;
 }
 
-/* Or it could not be looked into: then dir_kind() leaves errno so. */
+/* Or the directory could not be read: dir_kind() then leaves errno like this. */
 static int recording_not_ours(const char *path, struct grt_err *err)
 {
 	if (errno == EMFILE || errno == ENFILE)
@@ -162,8 +165,8 @@ static int recording_not_ours(const char *path, struct grt_err *err)
 #define LOCK_NS 20000000L
 
 /*
- * A recorder holds the lock for as long as it writes, as does CUDA's library where it writes without one.
- * Closing the directory gives it up.
+ * A recorder holds the lock as long as it writes, as does CUDA's library if it writes without a recorder.
+ * Closing the directory releases it.
  */
 static int recording_lock_dir(int dir, const char *doing, const char *path, struct grt_err *err)
 {
@@ -187,7 +190,7 @@ static void remove_files(int dir)
 		closedir(d);
 }
 
-/* A segment has no segments of its own. Return: 0 or -errno */
+/* A segment has no segments itself. Return: 0 or -errno */
 static int remove_segment(int dir, const char *name)
 {
 	int fd = open_segment(dir, name);
@@ -199,7 +202,7 @@ static int remove_segment(int dir, const char *name)
 	return unlinkat(dir, name, AT_REMOVEDIR) ? -errno : 0;
 }
 
-/* Removes metadata that other recorders began; with the lock, so that none of them writes it. */
+/* Removes metadata that other recorders began to write; the lock ensures that none is writing it now. */
 static void remove_begun(int dir)
 {
 	DIR *d = fdopendir(openat(dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
@@ -212,7 +215,7 @@ static void remove_begun(int dir)
 		closedir(d);
 }
 
-/* Removes a directory that has been seen to hold a recording and nothing else. */
+/* Removes a directory that has been found to contain a recording and nothing else. */
 static int remove_recording(const char *path, int dir)
 {
 	remove_files(dir);
@@ -255,7 +258,7 @@ static int rename_to_old(const char *path, const char *old, struct grt_err *err)
 	return grt_err_set(err, -errno, strerror(errno), NULL, "cannot rename %s to %s", path, old);
 }
 
-/* Return: 1 where an empty directory may be used as it is, 0 where the name is free now, or -errno. */
+/* Return: 1: an empty directory can be used, 0: the name is free now, or -errno. */
 static int recording_make_room(const char *path, struct grt_err *err)
 {
 	char old[PATH_ROOM + 8];
@@ -276,7 +279,7 @@ static int recording_make_room(const char *path, struct grt_err *err)
 	return ret;
 }
 
-/* If this fails, the file stays root's, which is safe and only less convenient. */
+/* If this fails, the file still belongs to root, which is safe, and only less convenient. */
 static void give(const struct recording *r, int dir, const char *name, int flags)
 {
 	if (r->uid != (uid_t)-1 && fchownat(dir, name, r->uid, r->gid, flags | AT_SYMLINK_NOFOLLOW) < 0)
@@ -297,7 +300,7 @@ static void set_path(struct recording *r, const char *path)
 				.gid = (gid_t)-1,
 				.box = r->box,
 				.segments = r->segments};
-	/* Under sudo it belongs to the calling user, who can then read it without sudo. */
+	/* Under sudo, it belongs to the calling user, who can then read it without sudo. */
 	privileges_user(&r->uid, &r->gid);
 }
 
@@ -312,7 +315,7 @@ static int owner_of(int dir, uid_t *uid, gid_t *gid)
 	return 0;
 }
 
-/* The files are whose the directory is, also where it was there before. */
+/* The files belong to the owner of the directory, even if it existed before. */
 static int set_owner(struct recording *r)
 {
 	return geteuid() ? 0 : owner_of(r->dir, &r->uid, &r->gid);
@@ -330,8 +333,10 @@ void recording_owner(const char *path, uid_t *uid, gid_t *gid)
 		close(dir);
 }
 
-/* Enters a directory, also one in which a black box was before; a recording in it is renamed. Return: as
- * recording_make_room() */
+/*
+ * Enters a directory, which may have been a black box's; a recording in it is renamed. Return: as
+ * recording_make_room()
+ */
 static int recording_enter_box(const char *path, struct grt_err *err)
 {
 	char text[8192];
@@ -364,7 +369,7 @@ unsigned long recording_snapshots(const struct recording *r)
 	return most;
 }
 
-/* Creates it, or takes an empty one, as the user who called sudo. Return: 0 or -errno */
+/* Creates it, or uses an empty one, as the user who called sudo. Return: 0 or -errno */
 static int make_dir(struct recording *r, const char *name, struct grt_err *err)
 {
 	bool as_user = as_user_begin_at(r->uid, r->gid, name);
@@ -385,7 +390,7 @@ static int make_dir(struct recording *r, const char *name, struct grt_err *err)
 	return ret < 0 ? ret : 0;
 }
 
-/* An existing directory is used if it is ours already. */
+/* An existing directory is used if it belongs to this user. */
 static int take_dir(struct recording *r, const char *name, struct grt_err *err)
 {
 	struct stat st;
@@ -394,7 +399,7 @@ static int take_dir(struct recording *r, const char *name, struct grt_err *err)
 		return grt_err_set(err, -errno, strerror(errno), NULL, "cannot open %s", name);
 	if (!r->made && r->uid != (uid_t)-1 && st.st_uid && st.st_uid != r->uid)
 		return recording_not_ours(name, err);
-	/* root's own stays as others may see it; the files are for their owner only */
+	/* root's own directory stays visible to others; the files are only for their owner */
 	if ((r->made || st.st_uid || r->uid == (uid_t)-1) && fchmod(r->dir, 0700))
 		return grt_err_set(err, -errno, strerror(errno), NULL, "cannot open %s", name);
 	return 0;
@@ -436,7 +441,7 @@ static struct recording_file *new_file(struct recording *r)
 	return &r->files[r->count++];
 }
 
-/* A raw file is ours to rename or to replace when it is empty or begins with a packet. */
+/* A raw file may be renamed or replaced if it is empty or begins with a packet. */
 static bool is_raw(const char *path, const struct stat *st)
 {
 	uint32_t magic = 0;
@@ -493,7 +498,7 @@ int recording_open_raw(struct recording *r, const char *path, struct grt_err *er
 		return grt_err_set(err, -errno, strerror(errno), NULL, "cannot write %s", path);
 	snprintf(f->name, sizeof(f->name), "packets");
 	r->seekable = S_ISREG(st.st_mode) && strcmp(path, "-");
-	/* a link was let pass: it may lead to a device or a FIFO */
+	/* a link was accepted: it may lead to a device or a FIFO */
 	if (r->seekable && st.st_size)
 		return grt_err_set(err, -EEXIST, "it is a link to a file that is not empty",
 				   "another name with --raw", "cannot replace %s", path);
@@ -526,7 +531,7 @@ int recording_add_file(struct recording *r, const char *source, unsigned int ind
 	if (i < 0)
 		return i;
 	r->files[i].late = false;
-	/* those of segments are made with each of them */
+	/* files of segments are made with each segment */
 	ret = r->segments ? 0 : recording_make_file(r, &r->files[i], err);
 	return ret ?: i;
 }
@@ -620,7 +625,10 @@ int recording_write(struct recording *r, unsigned int i, const void *data, size_
 	return n ? recording_write_error(r, f, (int)n, err) : 0;
 }
 
-/** struct adopting - a file that others have written; @to: bytes of it that stay so far */
+/**
+ * struct adopting - a file that others have written
+ * @to: how many of its bytes stay, so far
+ */
 struct adopting {
 	struct recording *r;
 	struct grt_cut *cut;
@@ -629,7 +637,10 @@ struct adopting {
 	uint64_t to;
 };
 
-/* Writes a packet that reaches beyond the window, or follows one that became shorter. Return: 0 or -errno */
+/*
+ * Writes a packet that reaches beyond the window, or that follows a packet which became shorter. Return: 0
+ * or -errno
+ */
 static int adopt_changed(struct adopting *a, struct grt_packet *p, uint64_t at, uint64_t length)
 {
 	char *whole = malloc(length);
@@ -649,7 +660,7 @@ static int adopt_changed(struct adopting *a, struct grt_packet *p, uint64_t at, 
 	return 0;
 }
 
-/* A file whose writer continues is counted, and left unchanged. Return: 0 or -errno */
+/* A file whose writer continues is counted, and not changed. Return: 0 or -errno */
 static int adopt_packets(struct adopting *a, bool written)
 {
 	struct grt_packet p;
@@ -682,10 +693,10 @@ static int adopt_file(struct recording *r, const char *name, struct grt_cut *cut
 		ret = -errno;
 	/* one with a second name may be someone else's */
 	if (!ret && S_ISREG(st.st_mode) && st.st_nlink == 1) {
-		/* one who still writes has promised to stop: then the file is left alone */
+		/* a writer that is still alive has promised to stop: then the file is not changed */
 		written = flock(a.fd, LOCK_EX | LOCK_NB);
 		a.size = (uint64_t)st.st_size;
-		/* each file counts for itself */
+		/* each file is counted separately */
 		grt_cut_free(cut);
 		ret = adopt_packets(&a, written);
 		if (!ret && !written && a.to < a.size && ftruncate(a.fd, (off_t)a.to))
@@ -739,7 +750,10 @@ bool recording_counted(const struct recording *r)
 	return true;
 }
 
-/* Bytes that are no packets are left for the reader to judge; a packet's beginning without its end is not. */
+/*
+ * Bytes that are not packets are left for the reader to judge, but the beginning of a packet without its end
+ * is removed.
+ */
 static int cut_to_whole(struct recording *r, struct recording_file *f)
 {
 	if (!r->seekable || r->segments || f->meter.lost_track || f->whole == f->bytes)

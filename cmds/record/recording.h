@@ -14,12 +14,12 @@
 
 /**
  * struct recording_file - a file of packets
- * @fd: -1 where closed
- * @bytes: written
- * @whole: of these, in whole packets
+ * @fd: -1: closed
+ * @bytes: bytes that were written; @whole: of these, in complete packets
  * @source: number of its source
  * @late: it is made with its first packet
- * @in_segment: bytes in the open segment; @last: stamp of the end of its last packet
+ * @in_segment: bytes in the open segment
+ * @last: time stamp of the end of its last packet
  */
 struct recording_file {
 	int fd;
@@ -34,15 +34,16 @@ struct recording_file {
 };
 
 /**
- * struct recording - all of it
+ * struct recording
  * @path: as given
- * @dir: descriptor, -1 for a raw file; @at: of the directory of its files, which is @dir or a segment
- * @seekable: whole packets can be restored by cutting
+ * @dir: descriptor; -1: a raw file
+ * @at: directory of its files: @dir or a segment
+ * @seekable: an incomplete packet can be removed by cutting the file
  * @uid, @gid: the owner of its files, set by root; (uid_t)-1: root
- * @files: of which there are @count
+ * @files: its @count files
  * @events, @lost: from the packets' balances
  * @adopted: bytes of files that others have written
- * @made: the directory was not there before
+ * @made: the directory is new
  * @box: it is the directory of a black box, which is not replaced
  * @segments: it is bounded; NULL: it is not
  */
@@ -65,61 +66,70 @@ struct recording {
 
 /**
  * recording_open_dir - makes the directory; an existing recording is renamed to PATH.old
- * Return: 0, or -errno; then nothing of the user's was touched except recordings
+ * Return: 0, or -errno; then nothing of the user's was changed, except recordings
  */
 int recording_open_dir(struct recording *r, const char *path, struct grt_err *err);
 
 /** recording_owner - the future owner of a recording at @path; -1: the present user */
 void recording_owner(const char *path, uid_t *uid, gid_t *gid);
 
-/** recording_open_raw - the same with a plain file; "-" is standard output */
+/** recording_open_raw - as recording_open_dir(), for a plain file; "-" is standard output */
 int recording_open_raw(struct recording *r, const char *path, struct grt_err *err);
 
-/** recording_add_file - a file SOURCE_INDEX in the directory. Return: its number, or -errno */
+/** recording_add_file - adds a file SOURCE_INDEX to the directory. Return: its number, or -errno */
 int recording_add_file(struct recording *r, const char *source, unsigned int index, struct grt_err *err);
 
-/** recording_name_file - the same, made with its first packet */
+/** recording_name_file - as recording_add_file(), but the file is made with its first packet */
 int recording_name_file(struct recording *r, const char *source, unsigned int index, struct grt_err *err);
 
 /** recording_snapshots - the largest number of a snapshot in the directory of a black box */
 unsigned long recording_snapshots(const struct recording *r);
 
-/** recording_discard - removes what recording_open_dir() and what followed it made: it did not begin */
+/**
+ * recording_discard - removes everything that was made since recording_open_dir(), because the recording did
+ * not begin
+ */
 void recording_discard(struct recording *r);
 
-/** recording_give - gives a file of the directory to the owner of the others */
+/** recording_give - gives a file in the directory to the owner of the others */
 void recording_give(struct recording *r, const char *name);
 
-/** recording_create - a new file in @at, of the owner of the others. Return: a descriptor or -errno */
+/**
+ * recording_create - makes a file in @at that belongs to the owner of the others. Return: a descriptor or
+ * -errno
+ */
 int recording_create(const struct recording *r, const char *name);
 
-/** recording_enter_dir - makes a directory for the files from now on, which has no name yet. Return: 0 or
- * -errno */
+/**
+ * recording_enter_dir - makes a directory without a name for all further files. Return: 0 or -errno
+ */
 int recording_enter_dir(struct recording *r);
 
-/** recording_name_dir - gives it its name: now it has metadata. Return: 0, or -1 with errno set */
+/** recording_name_dir - gives it its name, because it has metadata now. Return: 0, or -1 with errno set */
 int recording_name_dir(struct recording *r, const char *name);
 
 /** recording_remove_dir - removes such a directory. Return: 0 or -errno */
 int recording_remove_dir(struct recording *r, const char *name);
 
-/** recording_give_at - gives a file of @at to the owner of the others */
+/** recording_give_at - gives a file in @at to the owner of the others */
 void recording_give_at(struct recording *r, const char *name);
 
-/** recording_count_packet - counts its events; @arg is the struct recording */
+/** recording_count_packet - counts the events of a packet; @arg is the struct recording */
 void recording_count_packet(void *arg, const struct grt_packet *p);
 
-/** recording_close_files - closes those that are open. Return: 0 or -errno */
+/** recording_close_files - closes the open files. Return: 0 or -errno */
 int recording_close_files(struct recording *r);
 
-/** recording_write - appends bytes to file @i. Return: 0 or -errno; then the file ends with its last whole
- * packet */
+/**
+ * recording_write - appends bytes to file @i. Return: 0 or -errno; then the file ends with its last complete
+ * packet
+ */
 int recording_write(struct recording *r, unsigned int i, const void *data, size_t len, struct grt_err *err);
 
 /**
- * recording_adopt - takes in the files SOURCE_NUMBER_NUMBER that others have
- * written into the directory: their packets count and are cut to the window of @cut, what is
- * behind the last whole one is cut off, and they belong to whom the others do
+ * recording_adopt - adds the files SOURCE_NUMBER_NUMBER that others have written into the directory: their
+ * packets are counted and cut to the window of @cut, bytes after the last complete packet are removed, and
+ * they get the owner of the other files
  * Return: 0 or -errno
  */
 int recording_adopt(struct recording *r, const char *source, struct grt_cut *cut, struct grt_err *err);
@@ -127,10 +137,13 @@ int recording_adopt(struct recording *r, const char *source, struct grt_cut *cut
 /** recording_bytes - bytes in all files */
 uint64_t recording_bytes(const struct recording *r);
 
-/** recording_counted - whether @events and @lost are right: every byte belonged to a packet */
+/** recording_counted - whether @events and @lost are exact: every byte belonged to a packet */
 bool recording_counted(const struct recording *r);
 
-/** recording_finish - cuts an incomplete packet, closes the files; counts stay. Return: 0 or -errno */
+/**
+ * recording_finish - removes an incomplete packet and closes the files; the counts stay valid. Return: 0 or
+ * -errno
+ */
 int recording_finish(struct recording *r, struct grt_err *err);
 
 /** recording_close - finishes it and frees everything */

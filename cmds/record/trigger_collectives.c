@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Ranks that do not come, see trigger_collectives.h. */
+/* Ranks that do not call a collective, see trigger_collectives.h. */
 #include "trigger_collectives.h"
 
 #include <errno.h>
@@ -15,29 +15,32 @@
 #define KINDS_MAX 256U
 #define RANKS_MAX 4096U
 /*
- * Collectives of a kind for which it is known when the first rank called them; for older ones, only a bound
- * is known.
+ * Number of collectives of a kind for which it is known when the first rank called them. For older ones,
+ * only a bound is known.
  */
 #define KEPT 64U
 /*
- * A call of a rank reaches the recorder some tenths of a second later, so a rank is reported as missing only
- * this much later.
+ * A rank's call reaches the recorder some tenths of a second later, so a rank is reported as missing only
+ * after this additional time.
  */
 #define ON_THE_WAY_NS GRT_NS_PER_S
 
-/** struct communicator - of a process */
+/** struct communicator - a communicator of a process */
 struct communicator {
 	uint64_t hash;
 	uint32_t rank;
 };
 
-/** struct name - of a function, as a process numbers it */
+/** struct name - the number that a process has given to a function */
 struct name {
 	char text[20];
 };
 
-/** struct kind - a function in a communicator: @first: when the first rank called each of the last ones;
- * @next: how many were called */
+/**
+ * struct kind - a function in a communicator
+ * @first: when the first rank called each of the last collectives
+ * @next: number of collectives that were called
+ */
 struct kind {
 	uint64_t first[KEPT];
 	uint64_t next;
@@ -45,8 +48,9 @@ struct kind {
 };
 
 /**
- * struct rank - a rank in a kind; @next: number of its next collective; @told: that this one is missing was
- * reported
+ * struct rank - a rank in a kind
+ * @next: number of its next collective
+ * @told: the collective for which the rank was reported as missing
  */
 struct rank {
 	uint64_t hash;
@@ -84,7 +88,7 @@ void collectives_forget(struct collectives *c)
 		grt_keyed_remove(&c->ranks, at);
 }
 
-/* A text that may be the name of a function of NCCL: letters alone, the first one large. */
+/* Whether a text may be the name of an NCCL function: only letters, the first one a capital. */
 static int collectives_see_name(struct collectives *c, const struct grt_ev_string *s)
 {
 	const struct grt_key key = {{s->e.ctx, s->e.pid, s->number}};
@@ -126,7 +130,7 @@ static uint64_t collectives_function(const char *name)
 
 static void collectives_called(struct kind *k, uint64_t number, uint64_t time)
 {
-	/* calls that were not seen precede the first one that was */
+	/* calls that were not recorded come before the first one that was */
 	if (number >= k->next) {
 		for (uint64_t n = number >= KEPT && k->next < number - KEPT + 1 ? number - KEPT + 1 : k->next;
 		     n < number; n++)
@@ -172,7 +176,9 @@ static int collectives_take_call(struct collectives *c, const struct grt_ev_coll
 	return 1;
 }
 
-/* Takes calls that came before their communicator or their function's name, which are in other streams. */
+/*
+ * Processes calls that came before their communicator or their function's name, which are in other streams.
+ */
 static int collectives_take_early(struct collectives *c)
 {
 	uint32_t left = 0;
@@ -196,7 +202,7 @@ static int collectives_see_call(struct collectives *c, const struct grt_ev_colle
 	ret = collectives_take_call(c, e);
 	if (ret)
 		return ret < 0 ? ret : 0;
-	/* of those that are given up it is not known who has called what */
+	/* it is unknown who has called the collectives that are dropped */
 	if (c->early_calls == COLLECTIVES_EARLY) {
 		collectives_forget(c);
 		c->early_calls = 0;
@@ -220,7 +226,7 @@ int collectives_see(struct collectives *c, const struct grt_event *e)
 	}
 }
 
-/* When the first of the others called what @r has not called; 0: none has. */
+/* Return: when the first other rank called the collective that @r has not called; 0: none has. */
 static uint64_t collectives_since(const struct kind *k, const struct rank *r)
 {
 	uint64_t oldest = k->next > KEPT ? k->next - KEPT : 0;

@@ -17,8 +17,10 @@
 
 #define COLLECTIVES_EARLY 256U
 
-/** struct collectives - set up by collectives_init(), to be given to collectives_free(); @early: calls whose
- * communicator or name comes later */
+/**
+ * struct collectives - initialised by collectives_init(), freed by collectives_free()
+ * @early: calls whose communicator or name comes later
+ */
 struct collectives {
 	struct grt_keyed communicators;
 	struct grt_keyed names;
@@ -28,8 +30,11 @@ struct collectives {
 	uint32_t early_calls;
 };
 
-/** struct collective_missing - @pid, @tid: of the rank that has not come; @since: the first of the others
- * called then */
+/**
+ * struct collective_missing
+ * @pid, @tid: the rank that has not come
+ * @since: when the first of the others called
+ */
 struct collective_missing {
 	uint32_t pid;
 	uint32_t tid;
@@ -37,24 +42,24 @@ struct collective_missing {
 	char text[160];
 };
 
-/** collectives_init - of none so far */
+/** collectives_init - initialises it without collectives */
 void collectives_init(struct collectives *c);
 
 /** collectives_see - processes an event of any type. Return: 0 or -ENOMEM */
 int collectives_see(struct collectives *c, const struct grt_event *e);
 
 /**
- * collectives_missing - finds a rank for which others have waited for more than @limit ns at @now, and a
- * second longer, in which its call might have arrived
- * @sure: the caller reports it, so that it is not found again for this collective
+ * collectives_missing - finds a rank for which others have waited for more than @limit ns at @now, plus one
+ * second in which its call may still arrive
+ * @sure: the caller reports the rank, so it is not found again for this collective
  */
 bool collectives_missing(struct collectives *c, uint64_t limit, uint64_t now, bool sure,
 			 struct collective_missing *found);
 
-/** collectives_forget - events were lost: what ranks called last is not known any more */
+/** collectives_forget - events were lost, so it is unknown which collective each rank called last */
 void collectives_forget(struct collectives *c);
 
-/** collectives_free - frees all that it owns */
+/** collectives_free - frees everything */
 void collectives_free(struct collectives *c);
 
 #endif /* GRTRACE_TRIGGER_COLLECTIVES_H */

@@ -21,7 +21,7 @@
 #define DUMPS_MAX 256U
 #define DUMPS "/sys/class/devcoredump"
 #define DUMPS_NS 200000000ULL
-/* Frames of a client that are kept; the median is known from this many on. */
+/* Frames of a client that are remembered; the median is known from this number on. */
 #define FRAMES 63U
 #define FRAMES_LEAST 8U
 
@@ -37,7 +37,11 @@ static const struct {
 #undef GRT_TRIGGER
 };
 
-/** struct job - a job in flight; @ended: its end came before its SUBMIT; @told: it was reported */
+/**
+ * struct job - a job in flight
+ * @ended: its end came before its SUBMIT
+ * @told: it was reported
+ */
 struct job {
 	uint64_t time;
 	uint32_t pid;
@@ -47,15 +51,19 @@ struct job {
 	bool told;
 };
 
-/** struct step - a name of ranges; @kind: of it without its numbers */
+/**
+ * struct step - a name of ranges
+ * @kind: the name without its numbers
+ */
 struct step {
 	uint64_t kind;
 	char name[64];
 };
 
 /**
- * struct open_step - the step in which a thread is: @began: its first launch in it, or earlier; @told: it was
- * reported
+ * struct open_step - the step in which a thread is
+ * @began: its first launch in the step, or earlier
+ * @told: it was reported
  */
 struct open_step {
 	uint64_t began;
@@ -64,8 +72,8 @@ struct open_step {
 };
 
 /**
- * struct client - the client of a display, or a thread with steps; @took: its last durations, a new one
- * replaces the oldest, ns
+ * struct client - a client of the display, or a thread with steps
+ * @took: its last durations, of which a new one replaces the oldest, ns
  */
 struct client {
 	uint64_t last;
@@ -179,7 +187,7 @@ const char *triggers_parse(struct triggers *t, const char *list, char word[64])
 
 /* -------------------------------------------------------------- events */
 
-/* The first of several that come together. */
+/* Sets the incident, unless an earlier one is waiting. */
 static void triggers_found(struct triggers *t, enum trigger trigger, const struct grt_event *e,
 			   const char *text)
 {
@@ -196,7 +204,7 @@ static void triggers_found(struct triggers *t, enum trigger trigger, const struc
 	snprintf(t->incident.text, sizeof(t->incident.text), "%s", text);
 }
 
-/* The same for something that took too long. */
+/* As above, for something that took too long. */
 static void triggers_found_long(struct triggers *t, enum trigger trigger, const struct grt_event *e,
 				uint64_t took, const char *text)
 {
@@ -247,7 +255,7 @@ static int triggers_see_complete(struct triggers *t, const struct grt_event *e)
 		grt_keyed_remove(&t->jobs, job);
 		return 0;
 	}
-	/* the CPU that submitted it may come later */
+	/* the CPU that submitted it may be read later */
 	ret = grt_keyed_get_or_replace(&t->jobs, &key, &t->forgotten, (void **)&job);
 	if (!ret)
 		*job = (struct job){.time = e->time, .ended = true};
@@ -261,7 +269,7 @@ static int triggers_order(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-/* 0: too few are known. */
+/* Return: the median; 0: too few durations are known. */
 static uint64_t triggers_median(const struct client *c)
 {
 	uint64_t sorted[FRAMES];
@@ -325,7 +333,7 @@ static uint64_t triggers_kind_of(const char *name)
 	return kind;
 }
 
-/* Names that report --by step takes for steps before others. */
+/* Names that report --by step prefers as names of steps. */
 static int triggers_see_name(struct triggers *t, const struct grt_event *e)
 {
 	const struct grt_ev_string *s = (const struct grt_ev_string *)e;
@@ -347,7 +355,7 @@ static int triggers_see_name(struct triggers *t, const struct grt_event *e)
 	return 0;
 }
 
-/* The step that a chain of ranges is in: the innermost. */
+/* The step of a chain of ranges: the innermost one. */
 static int triggers_see_node(struct triggers *t, const struct grt_event *e)
 {
 	const struct grt_ev_range_node *n = (const struct grt_ev_range_node *)e;
@@ -378,7 +386,7 @@ static struct grt_key triggers_thread_of(const struct grt_event *e)
 	return (struct grt_key){{e->ctx, e->pid, e->tid}};
 }
 
-/* A thread is in a step: that may be one that never ends. */
+/* A thread is in a step, which may be one that never ends. */
 static int triggers_see_launch(struct triggers *t, const struct grt_event *e)
 {
 	const struct grt_ev_launch *l = (const struct grt_ev_launch *)e;
@@ -474,7 +482,7 @@ int triggers_see_event(struct triggers *t, const struct grt_event *e)
 	}
 }
 
-/* Events were lost, so the end of a job in flight may be among them. */
+/* Events were lost, perhaps also the ends of jobs in flight. */
 static void triggers_forget_all(struct triggers *t)
 {
 	void *job;
@@ -499,7 +507,7 @@ int triggers_see(struct triggers *t, const struct grt_packet *p)
 
 		if (!grt_record_sound(e, (uint64_t)(end - at)))
 			break;
-		/* fields that an older program did not write are no errors */
+		/* it is no error if an older program did not write these fields */
 		if (e->type < GRT_EV_MAX && e->size >= grt_record_size[e->type])
 			ret = triggers_see_event(t, e);
 		at += e->size;
@@ -573,7 +581,7 @@ static void triggers_describe_step(const struct open_step *open, uint64_t now, u
 		 open->step.name, age, median ? usual : "-");
 }
 
-/* Return: whether a process does not exist any more, so that nothing of it will end. */
+/* Return: whether a process no longer exists, so that nothing of it will end. */
 static bool triggers_is_gone(uint32_t pid)
 {
 	return kill((pid_t)pid, 0) && errno == ESRCH;
@@ -642,7 +650,7 @@ bool triggers_dump(struct triggers *t, uint64_t now, struct incident *found)
 		if (strncmp(e->d_name, "devcd", 5) || grt_keyed_find(&t->dumps, &key) ||
 		    grt_keyed_get_or_replace(&t->dumps, &key, NULL, &seen))
 			continue;
-		/* those of before the recording are known */
+		/* dumps from before the recording are already known */
 		any = !first;
 		*found =
 			(struct incident){.trigger = TRIGGER_devcoredump, .time = now, .ring = GRT_RING_NONE};

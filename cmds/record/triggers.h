@@ -40,7 +40,9 @@ struct incident {
 	char dump[64];
 };
 
-/** struct trigger_limit - of a trigger: @ns, or @times the median; both 0: it is not waited for or has none
+/**
+ * struct trigger_limit - the limit of a trigger: @ns, or @times the median; both 0: the trigger has none
+ * @on: the trigger is requested
  */
 struct trigger_limit {
 	bool on;
@@ -77,7 +79,7 @@ struct triggers {
 	uint64_t looked;
 };
 
-/** triggers_init - waits for none */
+/** triggers_init - initialises it without any requested trigger */
 void triggers_init(struct triggers *t);
 
 /** triggers_parse - takes a list such as "job>2s,xid". Return: NULL, or the word that is not understood */
@@ -90,40 +92,44 @@ int triggers_see_event(struct triggers *t, const struct grt_event *e);
 int triggers_see(struct triggers *t, const struct grt_packet *p);
 
 /**
- * triggers_late_job - the oldest job that is too old at @now
- * @sure: its end can no longer arrive: it is reported, and not again. Else the next call finds it again
+ * triggers_late_job - finds the oldest job that is too old at @now
+ * @sure: its end can no longer arrive: it is reported, and not found again. Otherwise the next call finds it
+ *	again
  */
 bool triggers_late_job(struct triggers *t, uint64_t now, bool sure, struct incident *found);
 
 /**
- * triggers_hung_step - a step that has not ended at @now, and takes too long by now, of a thread that ended
- * one of its name before
+ * triggers_hung_step - finds a step that has not ended at @now and already takes too long, of a thread that
+ * has ended a step of this name before
  * @sure: as above
  */
 bool triggers_hung_step(struct triggers *t, uint64_t now, bool sure, struct incident *found);
 
-/** triggers_missing_rank - a rank that has not called a collective which another one called too long before
- * @now;
- * @sure: as above */
+/**
+ * triggers_missing_rank - finds a rank that has not called a collective which another rank called too long
+ * before @now; @sure: as above
+ */
 bool triggers_missing_rank(struct triggers *t, uint64_t now, bool sure, struct incident *found);
 
-/** triggers_dump - a dump of a device that was not there before, at most every 0.2 s */
+/** triggers_dump - finds a new dump of a device; looks at most every 0.2 s */
 bool triggers_dump(struct triggers *t, uint64_t now, struct incident *found);
 
-/** triggers_take - what events were, since the last call. Return: whether there was one */
+/** triggers_take - gets the incident since the last call. Return: whether there was one */
 bool triggers_take(struct triggers *t, struct incident *found);
 
-/** trigger_name - as typed */
+/** trigger_name - the name, as typed */
 const char *trigger_name(enum trigger trigger);
 
-/** trigger_is_of - whether the source of `record -e` of this name has events of the trigger, or it needs no
- * source */
+/**
+ * trigger_is_of - whether the source with this name has events for the trigger, or the trigger needs no
+ * source
+ */
 bool trigger_is_of(enum trigger trigger, const char *source);
 
-/** trigger_sources - the names of these sources, with spaces between them; "": it needs no source */
+/** trigger_sources - the names of these sources, separated by spaces; "": it needs no source */
 const char *trigger_sources(enum trigger trigger);
 
-/* All triggers, with the text that may follow their names; each with ", " before it. */
+/* All triggers, with the text that may follow their names; each begins with ", ". */
 extern const char triggers_names[];
 
 /* The default. */

@@ -16,7 +16,10 @@
 #define SHOWN 10U
 #define FRAMES_SHOWN 32U
 
-/** struct thread_call - the last one of a thread; @ended: when it returned */
+/**
+ * struct thread_call - the last call of a thread
+ * @ended: when it returned
+ */
 struct thread_call {
 	const struct grt_image *image;
 	uint64_t begin;
@@ -57,7 +60,7 @@ int incident_calls_event(struct incident_calls *c, const struct grt_event *e)
 	return t->image ? 0 : -ENOMEM;
 }
 
-/* The functions that the innermost one of a frame was inlined into. */
+/* Prints the functions into which the innermost function of a frame was inlined. */
 static int incident_calls_print_outer(struct grt_image_frames *frames, const struct grt_image *image,
 				      uint32_t node)
 {

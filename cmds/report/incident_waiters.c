@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The waits of incident_waiters.h. */
+/* The waits described in incident_waiters.h. */
 #include "incident_waiters.h"
 
 #include <inttypes.h>
@@ -8,15 +8,16 @@
 #include "report_incident.h"
 
 #define WAITS_MAX 65536U
-/* Levels of waiters, which a broken recording could close to a ring, and lines. */
+/* Most levels of waiters, which could form a ring in an invalid recording, and most lines. */
 #define LEVELS 8U
 #define LINES 20U
-/* In the place of a waiting job's sequence number: a thread waits. */
+/* In place of a waiting job's sequence number: a thread is waiting. */
 #define OF_THREAD UINT64_MAX
 
 /**
  * struct wait - a job or a thread that waits for a job
- * Its key: context and sequence number of the job, then those of the waiting job, or the thread and
+ *
+ * Its key is the context and sequence number of the job, then those of the waiting job, or the thread and
  * OF_THREAD.
  */
 struct wait {
@@ -25,7 +26,10 @@ struct wait {
 	uint32_t ring;
 };
 
-/** struct listing - what is printed; @lines: number of lines so far */
+/**
+ * struct listing - what is printed
+ * @lines: number of lines so far
+ */
 struct listing {
 	const struct incident_waiters *w;
 	const struct grt_keyed *open;

@@ -23,13 +23,13 @@
 
 #define NOT_GIVEN UINT64_MAX
 
-/* Rows of the job table where the command line does not say. */
+/* Rows of the job table if the command line does not say. */
 #define TOP_SUMMARY 10
 #define TOP_JOBS 20
 #define TOP_WORST 10
-/* 136 MiB of sorted jobs. */
+/* Enough for 136 MiB of sorted jobs. */
 #define TOP_MAX 1000000
-/* Between two looks at a live stream. */
+/* Time between two reads of a live stream. */
 #define LIVE_PERIOD_NS 100000000
 
 /* The views of --by, in the order of their rows. */
@@ -95,7 +95,7 @@ static int on_elsewhere(struct grt_consumer *c, const struct grt_event *e, uint3
 	return r->besides[class] ? r->besides[class](c, e, cpu) : 0;
 }
 
-/* Most recordings of jobs have no such event: a second thread would read them in vain. */
+/* Most recordings of jobs have no such event, so a second thread would read them in vain. */
 static int on_beside(struct grt_consumer *c, const struct grt_event *e, uint32_t cpu)
 {
 	struct report *r = (struct report *)c;
@@ -106,7 +106,7 @@ static int on_beside(struct grt_consumer *c, const struct grt_event *e, uint32_t
 	return r->here[class] ? r->here[class](c, e, cpu) : 0;
 }
 
-/* Whether none of the analyses that take events of a class in has a table of them. */
+/* Return: whether none of the analyses that take events of a class has a table of them. */
 static bool report_is_elsewhere(const struct report *r, enum grt_class class)
 {
 	for (const struct grt_taker *t = r->a.taker[class]; t->analysis; t++)
@@ -118,13 +118,13 @@ static bool report_is_elsewhere(const struct report *r, enum grt_class class)
 	return true;
 }
 
-/* Records from before or after the examined time do not extend the span. */
+/* Events from before or after the requested time do not extend the span. */
 static void set_busy_span(struct report *r, uint64_t first, uint64_t last)
 {
 	grt_analyses_span(&r->a, first, last);
 }
 
-/* Names are reported whenever they are from. */
+/* Names are used whenever they were defined. */
 static bool report_is_selected(const struct report *r, const struct grt_event *e)
 {
 	return e->type != GRT_EV_NAME || (e->time >= r->asked.from && e->time <= r->asked.to);
@@ -156,7 +156,7 @@ static int on_any_event(struct grt_consumer *c, const struct grt_event *e, uint3
 /* The summary counts the events of classes for which no analysis has a table. */
 static void set_consumer(struct report *r)
 {
-	/* with names alone they have nothing to show */
+	/* if a trace has only names, they have nothing to show */
 	uint32_t beside = grt_analyses_classes(&r->beside.a) & ~GRT_IN_CLASS(name);
 
 	grt_analyses_consume(&r->a);
@@ -185,7 +185,7 @@ static int report_set_span(struct report *r)
 	uint64_t first, last;
 	int status = reading_span(r->session, &opt.filter.from, &opt.filter.to, &r->span);
 
-	/* what a pipe spans shows when it has been read */
+	/* the span of a pipe is known when it has been read */
 	r->piped = grt_session_span(r->session, &first, &last) == -ESPIPE;
 	if (r->piped)
 		r->a.c.event = on_any_event;
@@ -196,7 +196,7 @@ static int report_set_span(struct report *r)
 	return status;
 }
 
-/* A pipe may have no event in the time, and jobs that last through it. */
+/* A pipe may have no event in the time, but jobs that last through it. */
 static void report_end_pipe(struct report *r)
 {
 	const struct grt_health *h = grt_session_health(r->session);
@@ -225,7 +225,7 @@ static int run_recording(struct report *r)
 	if (ret)
 		return report_no_memory();
 	beside_set(&r->beside, r->asked.from, r->asked.to, &r->span);
-	/* some need events outside of the time as well */
+	/* some analyses need events outside of the time as well */
 	if (r->asked.from || r->asked.to != UINT64_MAX)
 		beside_begin(&r->beside);
 	grt_session_whole(r->session);
@@ -234,7 +234,7 @@ static int run_recording(struct report *r)
 	status = ret < 0 || report_streams(r) ? EXIT_DONE : filter_found(&opt.filter, r->input);
 	if (status != EXIT_DONE)
 		return status;
-	/* of a GPU that is not there all tables would be empty */
+	/* for a GPU that does not exist, all tables would be empty */
 	if (ret >= 0 && !report_streams(r) && grt_session_gpu_missing(r->session, &err))
 		return cmd_error(EXIT_FAILED, &err);
 	written = grt_analyses_finish(&r->a);
@@ -268,7 +268,7 @@ static int report_begin_analyses(struct report *r)
 	return 0;
 }
 
-/* Names from before a report are repeated in it, as the packets of a recording do. */
+/* Names from before a report are repeated in it, as in the packets of a recording. */
 static int report_take_name(void *arg, const struct grt_event *e)
 {
 	struct report *r = arg;
@@ -276,7 +276,7 @@ static int report_take_name(void *arg, const struct grt_event *e)
 	return r->a.c.name(&r->a.c, e, 0);
 }
 
-/* The next report is of what comes from now on alone. What was read of open packets is counted there. */
+/* The next report only covers what comes from now on. What was read of open packets belongs to this one. */
 static int report_begin_again(struct report *r)
 {
 	struct grt_analyses a = {.pass = r->a.pass};
@@ -358,7 +358,7 @@ static int no_view(const char *word)
 			       cmd_words(view_name, all, sizeof(all)));
 }
 
-/* A page has room for these beside the summary. */
+/* The parts for which a page has room besides the summary. */
 static void report_want_more(struct report *r)
 {
 	static const char *const more[] = {"thread", "frame", "step",	"rank",	   "wait",
@@ -371,7 +371,7 @@ static void report_want_more(struct report *r)
 }
 
 /*
- * Adds parts that belong to the requested one; parts that this form of the report leaves out are not
+ * Adds the parts that belong to the requested one. Parts that this form of the report does not show are not
  * computed.
  */
 static void report_want_with(struct report *r)
@@ -384,7 +384,7 @@ static void report_want_with(struct report *r)
 			grt_analyses_want(&r->a, part);
 }
 
-/* Selects the parts: with CSV one table, else also the parts that belong to it. */
+/* Selects the parts: with CSV one table, otherwise also the parts that belong to it. */
 static int set_view(struct report *r)
 {
 	const char *by = opt.by.value ?: opt.path ? "path" : opt.csv ? "job" : NULL;
@@ -410,7 +410,7 @@ static int set_view(struct report *r)
 	return EXIT_DONE;
 }
 
-/* Jobs in the order in which they complete are written while the trace is read. */
+/* Jobs in the order of their completion are written while the trace is read. */
 static int set_sort(struct report *r)
 {
 	const struct grt_table *table = r->a.pass.asked->table;
@@ -456,7 +456,7 @@ static int set_top(struct report *r)
 	return EXIT_DONE;
 }
 
-/* Jobs are chosen when they are joined; where nothing is, events are. */
+/* A filter selects jobs when they are joined; if nothing is joined, it selects events. */
 static int set_filter(struct report *r)
 {
 	bool by_type = r->by && r->by->table == &grt_type_table;
@@ -518,13 +518,13 @@ static int report_recording(struct report *r, const char *path)
 	r->input = path;
 	if (filter_session(&opt.filter, r->session, false) != EXIT_DONE)
 		return EXIT_FAILED;
-	/* rows that stream are written by the one thread */
+	/* one thread must write rows that are written while the trace is read */
 	if (!r->by && !report_streams(r))
 		beside_open(&r->beside, r->session, path, &opt.filter);
 	return report_begin_analyses(r) ? report_no_memory() : run_recording(r);
 }
 
-/* The tables first, as they are in JSON; the page with the rest when they are whole. */
+/* The tables come first, as in JSON, and then the page with the rest, once they are complete. */
 static int report_page(struct report *r, const char *path)
 {
 	int status = report_page_usage(opt.output, path), written;
@@ -541,7 +541,7 @@ static int report_page(struct report *r, const char *path)
 	status = report_recording(r, path);
 	fclose(r->out);
 	r->out = NULL;
-	/* a trace with a fault in it is shown as far as it goes */
+	/* if a trace has a fault, everything before it is shown */
 	if (status == EXIT_DONE || r->a.pass.jobs_seen) {
 		written = report_page_write(r, opt.output, tables, length, opt.filter.gpu);
 		status = status != EXIT_DONE ? status : written;

@@ -14,24 +14,25 @@
 
 /**
  * struct report - one run
- * @a: the analyses of what is shown
- * @beside: those that another thread feeds, until the trace has been read
- * @input: its name for people
+ * @a: the analyses whose parts are shown
+ * @beside: the analyses of the second thread, until the trace has been read
+ * @input: its name, for messages
  * @by: the part requested by --by, or by --csv; NULL: the summary
- * @elsewhere: events that the summary has no table for, by class; classes.def says where to look
- * @besides: the callbacks of analyses that take these in and have no table of them
- * @here: the callbacks of this thread for the classes that @beside needs, too
- * @asked: by --from and --to, all there is without them
- * @span: the time that is looked at (live: known with the first event)
- * @live: input is the live module
- * @piped: input is a pipe: the time is known when it has been read
- * @narrowed: --from or --to were given
- * @filtered: only some processes, threads or rings are looked at
- * @health: what the run met; with --interval, since the report before this one
- * @before: what it had met then
- * @verbose, @wide: as asked for
- * @out: where to
- * @page: it gets the tables of a page; @lanes: of it; @idle: these, as they get idle time
+ * @elsewhere: number of events without a table in the summary, by class; classes.def says which command
+ *	shows them
+ * @besides: the callbacks of analyses that take such events and have no table of them
+ * @here: the callbacks of this thread for classes that @beside needs, too
+ * @asked: the time requested by --from and --to; without them, all
+ * @span: the time that is examined (live: known with the first event)
+ * @live: the input is the live module
+ * @piped: the input is a pipe, so the time is known when it has been read
+ * @narrowed: --from or --to was given
+ * @filtered: only some processes, threads or rings are examined
+ * @health: what went wrong; with --interval, since the previous report
+ * @before: what had gone wrong before that
+ * @verbose, @wide: as requested
+ * @out: the output
+ * @page: the output is the tables of a page; @lanes: its lanes; @idle: passes idle time to these
  */
 struct report {
 	struct grt_analyses a;
@@ -65,16 +66,19 @@ static inline bool report_streams(const struct report *r)
 	return r->a.pass.streams;
 }
 
-/** report_begin - the head of the output, up to the first job where they stream. Return: 0 or -ENOMEM */
+/**
+ * report_begin - writes the beginning of the output, up to the first job if jobs are written while the trace
+ * is read. Return: 0 or -ENOMEM
+ */
 int report_begin(struct report *r);
 
-/** report_print - the rest of it, or all where jobs do not stream. Return: 0 or -ENOMEM */
+/** report_print - writes the rest, or everything. Return: 0 or -ENOMEM */
 int report_print(struct report *r);
 
-/** report_look - brings @health up to date */
+/** report_look - updates @health */
 void report_look(struct report *r);
 
-/** report_unread - events in packets that were begun, later than the end of a live stream */
+/** report_unread - the number of events in unfinished packets that are later than the end of a live stream */
 uint64_t report_unread(const struct report *r);
 
 extern const struct cmd_json report_json;

@@ -29,7 +29,7 @@
 #define DEPS_MAX 16U
 #define SHOWN 10U
 
-/* Steps of a job, in their order. */
+/* Steps of a job, in order. */
 static const struct {
 	uint16_t type;
 	const char *what;
@@ -40,7 +40,7 @@ static const struct {
 };
 #define STEPS (sizeof(steps) / sizeof(steps[0]))
 
-/** struct open_job - submitted before the incident, and not complete then */
+/** struct open_job - a job that was submitted before the incident and not complete then */
 struct open_job {
 	uint64_t submit;
 	uint32_t pid;
@@ -49,7 +49,11 @@ struct open_job {
 	bool ended;
 };
 
-/** struct process - with jobs: @submitted, @complete, @failed up to the incident; @open: not complete then */
+/**
+ * struct process - a process with jobs
+ * @submitted, @complete, @failed: numbers up to the incident
+ * @open: jobs that were not complete then
+ */
 struct process {
 	uint32_t tid;
 	uint64_t submitted;
@@ -59,7 +63,10 @@ struct process {
 	uint64_t oldest;
 };
 
-/** struct dep - a fence that the job waited for; @done: signalled before the incident */
+/**
+ * struct dep - a fence for which the job waited
+ * @done: it was signalled before the incident
+ */
 struct dep {
 	uint64_t ctx;
 	uint64_t seqno;
@@ -168,7 +175,7 @@ static void incident_see_own(struct incident_report *r, const struct grt_event *
 	}
 }
 
-/* Takes the owner of the process. */
+/* Notes the owner of the process. */
 static void incident_see_whose(struct incident_report *r, const struct grt_event *e)
 {
 	if (e->pid != r->pid || !e->pid)
@@ -366,7 +373,7 @@ static int incident_print_processes(struct incident_report *r)
 	return 0;
 }
 
-/* What took too long may have begun before all packets that were kept. */
+/* Something that took too long may have begun before the first packet. */
 static void incident_print_begin(const struct incident_report *r)
 {
 	char began[GRT_UNITS_MAX], missing[GRT_UNITS_MAX];
@@ -471,7 +478,7 @@ static void incident_print_head(const struct incident_report *r, const struct gr
 	incident_print_whose(r);
 }
 
-/* The dump of a device stands beside the snapshot, under its number. */
+/* The dump of a device is in a file with the snapshot's number. */
 static void incident_print_dump(const char *path, const struct grt_session *s)
 {
 	const char *dump = grt_session_env(s, "incident_dump");

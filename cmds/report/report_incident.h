@@ -5,7 +5,9 @@
 
 #include "trace/names.h"
 
-/** incident_put_name - prints a blank and a name, escaped, or that of its owner; nothing if there is none */
+/**
+ * incident_put_name - prints a blank and a name, escaped, or the name of its owner; nothing if there is none
+ */
 void incident_put_name(const struct grt_names *names, uint32_t kind, uint32_t id, bool owner);
 
 /** report_incident - prints it. Return: an exit status */

@@ -23,8 +23,8 @@
 
 /**
  * struct graph - a flame graph of the page
- * @name: of its blocks
- * @part: of the analysis that makes it
+ * @name: for its blocks
+ * @part: the part of the analysis that makes it
  */
 static const struct graph {
 	const char *name;
@@ -37,10 +37,7 @@ static const struct graph {
 	{"wall", "wall", GRT_FLAME_WEIGHT_WALL, "time of threads", "process thread"},
 };
 
-/*
- * Return: the requested filter, for a pass that has learned nothing yet; @joins: it selects jobs when they
- * are joined.
- */
+/* Return: the requested filter, for a new pass; @joins: the filter selects jobs when they are joined. */
 static struct grt_filter report_page_filter(const struct report *r, bool joins)
 {
 	const struct grt_filter *asked = r->a.pass.filter;
@@ -122,7 +119,7 @@ static int report_page_put_graph(struct grt_session *s, void *arg)
 		.title = out->graph->title, .unit = "ns", .levels = out->graph->levels, .notes = &out->notes};
 	int ret = grt_analyses_finish(&out->a);
 
-	/* there is nothing of this weight */
+	/* the trace has no such weight */
 	if (ret == -ENODATA)
 		return 0;
 	if (!ret)

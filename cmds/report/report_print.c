@@ -46,7 +46,10 @@ static void report_print_write_recording(struct report *r)
 	grt_fields_write(&f, r->a.pass.writer, "recording", "recording");
 }
 
-/* A packet's balance is known when its first event is read; live, its last ones may come after the end. */
+/*
+ * A packet's balance is known when its first event is read; in live streams, its last events may come after
+ * the end.
+ */
 uint64_t report_unread(const struct report *r)
 {
 	const struct grt_health *h = grt_session_health(r->session);
@@ -81,7 +84,10 @@ static const char *const see[GRT_CLASSES] = {
 #undef GRT_CLASS
 };
 
-/* The trace has no jobs but other things: empty tables would say nothing. Machines find every key. */
+/*
+ * Return: whether the trace has no jobs but other things: people then need no empty tables. Programs find
+ * every key.
+ */
 static bool has_no_jobs(const struct report *r)
 {
 	bool other = grt_analyses_any(&r->a, GRT_PART_JOBS, 0);
@@ -94,7 +100,7 @@ static bool has_no_jobs(const struct report *r)
 	return other;
 }
 
-/* Besides jobs, only errors are shown; other events are shown by the commands that recorded them. */
+/* Of events without jobs, only errors are shown; the commands that recorded the others show them. */
 static void note_elsewhere(struct report *r, bool errors_only)
 {
 	char room[128];
@@ -139,7 +145,7 @@ static void report_print_write_notes(struct report *r, const struct grt_health *
 	note_joins(r, h);
 	grt_analyses_notes(&r->a);
 	note_health(r, h);
-	/* A CSV file has no place for them. */
+	/* A CSV file has no place for these. */
 	for (unsigned int i = 0; r->a.pass.csv && i < r->notes.n; i++)
 		cmd_tell("report", r->notes.text[i]);
 	grt_notes_write(&r->notes, r->a.pass.writer);
@@ -153,7 +159,7 @@ static const struct grt_writer_ops *chosen_writer(const struct report *r)
 				: &writer_text;
 }
 
-/* The sentences that a report begins with: parts that are written before all tables. */
+/* The sentences at the beginning of a report: parts that are written before all tables. */
 static bool is_first(void *arg, const struct grt_part *part, const void *state)
 {
 	const struct report *r = arg;
@@ -161,7 +167,7 @@ static bool is_first(void *arg, const struct grt_part *part, const void *state)
 	return part->where & GRT_PART_FIRST && !r->by;
 }
 
-/* Why a black box wrote this recording: what a person came to ask. */
+/* Why a black box wrote this recording, which is the first question of its reader. */
 static void write_incident(struct report *r)
 {
 	const char *what = grt_session_env(r->session, "incident_text");
@@ -191,7 +197,7 @@ static int begin_output(struct report *r)
 	grt_writer_begin(r->a.pass.writer);
 	write_incident(r);
 	ret = grt_analyses_write(&r->a, is_first, r);
-	/* in JSON they are notes */
+	/* in JSON, they are notes */
 	if (r->page && r->notes.n)
 		grt_notes_write(&r->notes, r->a.pass.writer);
 	report_print_write_recording(r);
@@ -231,7 +237,7 @@ static int report_print_write_tables(struct report *r)
 	return ret;
 }
 
-/* Gives the analyses the facts of the whole run, when it is over. */
+/* Gives the analyses the facts about the whole run when it has ended. */
 static void end_pass(struct report *r)
 {
 	struct grt_pass *pass = &r->a.pass;
@@ -255,7 +261,7 @@ int report_print(struct report *r)
 		return ret;
 	ret = report_print_write_tables(r);
 	report_print_write_notes(r, h);
-	/* after the tables, since the span of a live report is known only at its end */
+	/* after the tables, because the span of a live report is known only at its end */
 	grt_writer_pairs(pass->writer, &span_pairs, NULL, &r->span);
 	reading_health(pass->writer, h);
 	report_text_health(pass->writer, h);

@@ -24,10 +24,10 @@
 #define MEMORY_MAX (16ULL << 30)
 #define CPU_SECONDS 100
 #define SECONDS 300
-/* The descriptor of the code in nvdisasm, which takes a name only. */
+/* The descriptor of the code for nvdisasm, which only accepts a name. */
 #define CODE 3
 #define CODE_NAME "/proc/self/fd/3"
-/* More functions than this: all of the cubin's. */
+/* If there are more functions, nvdisasm prints all functions of the cubin. */
 #define FUNCTIONS_MAX 256U
 #define LIST_BYTES (FUNCTIONS_MAX * 12)
 
@@ -66,7 +66,7 @@ static int sass_open_code(const struct report_sass *s, uint64_t cubin)
 	return fd;
 }
 
-/* "12,40": symbols of the functions; "": all of them are printed, as where one is not known. */
+/* "12,40": symbols of the functions; "": prints all of them, for example if one is unknown. */
 static void sass_list(int fd, const char *const *functions, uint32_t n, char list[LIST_BYTES])
 {
 	struct grt_cubin *c = NULL;
@@ -114,7 +114,7 @@ sass_run(const struct report_sass *s, const int fds[3], const char *list)
 	_exit(127);
 }
 
-/* Return: a copy above the first four */
+/* Return: a duplicate above the first four descriptors */
 static int sass_lift(int fd)
 {
 	int above = fd < 0 ? -1 : fcntl(fd, F_DUPFD_CLOEXEC, CODE + 1);

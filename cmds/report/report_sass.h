@@ -8,8 +8,13 @@
 
 #include "cuda/pc_sass.h"
 
-/** struct report_sass - @path: the recording; @pid: nvdisasm, 0: it does not run; @program: its path; @sass:
- * for the pass */
+/**
+ * struct report_sass
+ * @path: the recording
+ * @pid: nvdisasm, 0: it does not run
+ * @program: its path
+ * @sass: for the pass
+ */
 struct report_sass {
 	const char *path;
 	pid_t pid;

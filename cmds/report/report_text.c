@@ -10,7 +10,7 @@
 
 #include "table/cells.h"
 
-/* Kinds of skipped events that people are shown. */
+/* Most kinds of skipped events that are shown. */
 #define SKIPPED_ROWS 10
 
 static void get_bad(struct grt_cell *cell, const void *view, const void *row, int arg)
@@ -108,7 +108,7 @@ static int report_text_compare(const void *a, const void *b)
 	return strcmp(x->name, y->name);
 }
 
-/* The most frequent first. */
+/* The most frequent ones come first. */
 int report_text_skipped(const struct grt_session *s, struct grt_writer *w, struct grt_notes *notes, bool all)
 {
 	const struct grt_skipped *list;

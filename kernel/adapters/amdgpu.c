@@ -28,12 +28,12 @@
 
 #define DRIVER "amdgpu"
 
-/* mapping.start and .last count these */
+/* the unit of mapping.start and .last */
 #define GPU_PAGE_SHIFT 12
 
 #define UNKNOWN U32_MAX
 
-/* Submits between their two events: one for each thread that is just there. */
+/* Most submits between their two events at a time, one for each thread in between. */
 #define SUBMITS 256
 #define SUBMIT_TRIES 16
 
@@ -91,7 +91,7 @@ struct amdgpu_bo;
 struct amdgpu_bo_va;
 struct amdgpu_bo_va_mapping;
 
-/* Jobs that have passed amdgpu_cs_ioctl and not the scheduler's queue yet. */
+/* Jobs that have passed amdgpu_cs_ioctl, but not yet the scheduler's queue. */
 static atomic64_t submits[SUBMITS];
 
 static u64 grt_amdgpu_field(enum field f, const void *object, u64 unknown)
@@ -112,7 +112,10 @@ static bool sched_follows(const char *driver)
 	return !strcmp(driver, DRIVER);
 }
 
-/* The address, whose upper bits are always set, and the end of the seqno, since addresses are used again. */
+/*
+ * The address, whose upper bits are always set, and the low bits of the seqno, because addresses
+ * are reused.
+ */
 static u64 grt_amdgpu_submit_key(const struct drm_sched_job *sj)
 {
 	return (u64)(unsigned long)sj << 16 | (u16)sj->s_fence->finished.seqno;
@@ -133,7 +136,7 @@ static u32 grt_amdgpu_num_ibs(const struct drm_sched_job *sj)
 	return grt_amdgpu_field(JOB_NUM_IBS, sj, 0);
 }
 
-/* A job that has passed amdgpu_cs_ioctl just now. */
+/* A job that has just passed amdgpu_cs_ioctl. */
 static u32 sched_command(const struct drm_sched_job *sj)
 {
 	u64 key = grt_amdgpu_submit_key(sj);
@@ -169,14 +172,14 @@ static void grt_amdgpu_on_sched_run_job(void *data, struct amdgpu_job *amdgpu_jo
 	struct grtrace_job job;
 
 	if (!grt_amdgpu_scheduler_reports(SCHED_ROLE_RUN) && sched_job(sj, &job))
-		/* later kernels take the job from its entity before this */
+		/* later kernels take the job from its entity before this point */
 		grtrace_commit(&job, sj->entity ? spsc_queue_count(&sj->entity->job_queue) : 0,
 			       grtrace_sched_hw_depth(sj->sched));
 }
 
 /* Interrupts. */
 
-/* The first of an array. */
+/* The first element of an array. */
 static u32 grt_amdgpu_iv_data(const struct amdgpu_iv_entry *iv)
 {
 	u32 word;
@@ -255,7 +258,7 @@ static void grt_amdgpu_on_bo_move(void *data, struct amdgpu_bo *bo, u32 to, u32 
 	grtrace_emit(&ev.e);
 }
 
-/* Bytes of a mapping, 0 where that is unknown. */
+/* Bytes of a mapping; 0: unknown. */
 static u64 grt_amdgpu_mapping_bytes(const struct amdgpu_bo_va_mapping *m)
 {
 	u64 start, last;

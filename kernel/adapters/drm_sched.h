@@ -44,16 +44,19 @@ enum sched_role {
 	SCHED_ROLE_SIGNALLED_DEPENDENCY,
 };
 
-/* Rings that are known at a time; some drivers make one for each queue, and the one unused longest goes. */
+/*
+ * Most rings at a time. Some drivers make a ring for each queue; the ring that was not used for
+ * the longest time is dropped.
+ */
 #define SCHED_RINGS 1024
 
-/* Jobs that wait for fences that are no jobs. */
+/* Most jobs that wait for fences of no job. */
 #define SCHED_DEP_SETS 128
 #define SCHED_DEP_WAYS 16
 
 /**
  * struct sched_ring - a scheduler; only @used changes
- * @sched, @dev, @name: identify it only together, because addresses are used again
+ * @sched, @dev, @name: identify it only together, because addresses are reused
  * @driver: run-time name of its module, "" if unknown
  * @asked: grtrace_adapters_changed at the time of sched_follows()
  * @ours: the result of sched_follows()
@@ -76,7 +79,7 @@ struct sched_ring {
 /* More objects than rings, because a released one is free only after all readers have left it. */
 #define SCHED_POOL { .count = SCHED_RINGS + 256, .size = sizeof(struct sched_ring) }
 
-/* sched_dep.seq & 3; each step adds one, so that a slot that is used again differs from itself */
+/* sched_dep.seq & 3; each step adds one, so a slot that is reused has another number */
 enum sched_dep_state {
 	SCHED_DEP_FREE,
 	SCHED_DEP_FILLING,
@@ -94,19 +97,19 @@ struct sched_dep {
 static struct {
 	DECLARE_HASHTABLE(rings, 9);
 	unsigned int nrings;
-	atomic64_t evicted;  /* rings that gave way: when they come again they have another id */
-	raw_spinlock_t lock; /* for a ring seen for the first time, or not for long */
-	const struct dma_fence_ops *finished; /* of the fences that are jobs; NULL: none seen yet */
+	atomic64_t evicted;  /* number of dropped rings; a ring that comes again gets another id */
+	raw_spinlock_t lock; /* for rings that were not used for long, or never before */
+	const struct dma_fence_ops *finished; /* ops of fences that are jobs; NULL: none seen yet */
 	atomic_t ndeps;
 	struct sched_dep deps[SCHED_DEP_SETS][SCHED_DEP_WAYS];
 } sched_state = { .lock = __RAW_SPIN_LOCK_UNLOCKED(sched_state.lock) };
 
 static struct grtrace_adapter adapter;
 
-/* Whether jobs of this driver are reported by this module; any context. */
+/* Whether this module reports jobs of this driver; any context. */
 static bool sched_follows(const char *driver);
 
-/* The driver's command code of a job that is being queued, 0 where it has none. */
+/* The driver's command code of a job that is being queued; 0: it has none. */
 static u32 sched_command(const struct drm_sched_job *job);
 
 static inline void sched_unmatched(void)
@@ -122,7 +125,7 @@ static inline void sched_driver_of(const struct device *dev, char *name, size_t 
 
 	if (driver)
 		strscpy(name, driver->owner ? driver->owner->name : driver->name, room);
-	strreplace(name, '-', '_'); /* of one that is built in */
+	strreplace(name, '-', '_'); /* the name of a built-in driver */
 }
 
 static inline bool sched_ring_is(const struct sched_ring *r, struct drm_gpu_scheduler *sched)
@@ -146,7 +149,10 @@ static inline bool sched_ring_current(const struct sched_ring *r, struct drm_gpu
 	return r && r->asked == atomic_read(&grtrace_adapters_changed) && sched_ring_is(r, sched);
 }
 
-/* Under the lock. @id_kept: another one has its id now; readers of this one still find it here */
+/*
+ * The caller holds the lock. @id_kept: another ring has its id now; readers of this one can still
+ * find it here
+ */
 static inline void sched_ring_drop(struct sched_ring *r, bool id_kept)
 {
 	hash_del_rcu(&r->node);
@@ -156,7 +162,7 @@ static inline void sched_ring_drop(struct sched_ring *r, bool id_kept)
 	grtrace_pool_put(r);
 }
 
-/* Under the lock. */
+/* The caller holds the lock. */
 static inline void sched_ring_drop_oldest(void)
 {
 	struct sched_ring *r, *oldest = NULL;
@@ -172,8 +178,8 @@ static inline void sched_ring_drop_oldest(void)
 }
 
 /*
- * Replaces what was known about this address; a ring that is the same keeps its id. The caller
- * holds the lock.
+ * Replaces the ring at this address; a ring that is the same keeps its id. The caller holds the
+ * lock.
  */
 static inline void sched_ring_put(struct sched_ring *r, struct sched_ring *old, struct drm_gpu_scheduler *sched)
 {
@@ -197,7 +203,10 @@ static inline void sched_ring_put(struct sched_ring *r, struct sched_ring *old, 
 	sched_state.nrings++;
 }
 
-/* A scheduler seen for the first time, or again after adapters came or went. NULL: no room for it now */
+/*
+ * A scheduler that is used for the first time, or again after adapters were loaded or unloaded.
+ * NULL: there is no room for it now
+ */
 static noinline struct sched_ring *sched_ring_add(struct drm_gpu_scheduler *sched)
 {
 	struct sched_ring *r = grtrace_pool_get(&adapter.pool), *old;
@@ -208,7 +217,7 @@ static noinline struct sched_ring *sched_ring_add(struct drm_gpu_scheduler *sche
 	r->sched = sched;
 	r->dev = grtrace_sched_device(sched);
 	r->id = GRT_RING_NONE;
-	r->used = jiffies; /* otherwise it is the oldest, and the next one replaces it at once */
+	r->used = jiffies; /* as the oldest, it would be replaced at once */
 	r->asked = atomic_read(&grtrace_adapters_changed);
 	strscpy(r->name, sched->name, sizeof(r->name));
 	sched_driver_of(r->dev, r->driver, sizeof(r->driver));
@@ -226,7 +235,7 @@ static noinline struct sched_ring *sched_ring_add(struct drm_gpu_scheduler *sche
 	return r;
 }
 
-/* Fills in where the job is. Return: whether this module reports it */
+/* Sets the ring of the job. Return: whether this module reports it */
 static inline bool sched_place(struct drm_gpu_scheduler *sched, struct grtrace_job *job)
 {
 	struct sched_ring *r;
@@ -263,7 +272,7 @@ static inline const struct dma_fence_ops *sched_ops_of(const struct dma_fence *f
 	return (__force const struct dma_fence_ops *)READ_ONCE(fence->ops);
 }
 
-/* The scheduler's part of a fence that is a job, NULL for others. */
+/* The scheduler's part of a fence that is a job; NULL: the fence is not a job. */
 static inline struct drm_sched_fence *sched_fence_of(struct dma_fence *fence)
 {
 	const struct dma_fence_ops *finished = READ_ONCE(sched_state.finished);
@@ -273,7 +282,7 @@ static inline struct drm_sched_fence *sched_fence_of(struct dma_fence *fence)
 	return container_of(fence, struct drm_sched_fence, finished);
 }
 
-/* From here on, fences with these ops are jobs. */
+/* From here on, fences with these ops are known to be jobs. */
 static inline void sched_learn(const struct dma_fence *finished)
 {
 	const struct dma_fence_ops *ops = sched_ops_of(finished);
@@ -282,7 +291,7 @@ static inline void sched_learn(const struct dma_fence *finished)
 		WRITE_ONCE(sched_state.finished, ops);
 }
 
-/* The job of a scheduler's event, with its place. Return: whether this module reports it */
+/* The job of a scheduler's event, with its ring. Return: whether this module reports it */
 static inline bool sched_job(struct drm_sched_job *sj, struct grtrace_job *job)
 {
 	if (!grtrace_enabled())
@@ -311,8 +320,8 @@ static void sched_on_run(void *data, struct drm_sched_job *sj, struct drm_sched_
 }
 
 /*
- * When the hardware's fence was signalled, 0: unknown. This is read later, when
- * other callbacks of that fence, or the scheduler's thread, have had their turn.
+ * When the hardware's fence was signalled; 0: unknown. It is read later than that, after other
+ * callbacks of the fence, or after the scheduler's thread was woken.
  */
 static inline u64 sched_signalled_at(const struct dma_fence *hw)
 {
@@ -332,7 +341,7 @@ static void sched_on_done(void *data, struct drm_sched_fence *f)
 	sched_learn(&f->finished);
 	parent = READ_ONCE(f->parent);
 	if (!parent)
-		return; /* the driver refused it: the hardware never had it */
+		return; /* the driver refused the job, so the hardware never had it */
 	job.time = sched_signalled_at(parent);
 	grtrace_end(&job, 0, 0);
 }
@@ -344,7 +353,10 @@ static inline struct sched_dep *sched_dep_set(const struct dma_fence *fence)
 	return sched_state.deps[hash_64(fence->context + fence->seqno, ilog2(SCHED_DEP_SETS))];
 }
 
-/* Whether the slot, of which @seq was read, is of this fence, and now the caller's alone. */
+/*
+ * Whether the slot, whose sequence number was @seq, has this fence and belongs to the caller alone
+ * from now on.
+ */
 static inline bool sched_dep_take(struct sched_dep *d, int seq, const struct dma_fence *fence)
 {
 	if ((seq & 3) != SCHED_DEP_WAITED_FOR || READ_ONCE(d->ctx) != fence->context ||
@@ -353,7 +365,7 @@ static inline bool sched_dep_take(struct sched_dep *d, int seq, const struct dma
 	return atomic_cmpxchg(&d->seq, seq, seq + 1) == seq;
 }
 
-/* How many jobs wait for this fence; they are forgotten. */
+/* Removes the jobs that wait for this fence. Return: their number */
 static inline u32 sched_dep_take_all(const struct dma_fence *fence)
 {
 	struct sched_dep *set = sched_dep_set(fence), *d;
@@ -384,7 +396,7 @@ static inline bool sched_dep_put(struct sched_dep *d, const struct dma_fence *fe
 	return true;
 }
 
-/* FENCE: one that jobs wait for, and that is no job, is signalled. */
+/* FENCE: a fence is signalled for which jobs wait and that is not a job. */
 static inline void sched_dep_signaled(const struct dma_fence *fence)
 {
 	struct grt_ev_fence ev = {
@@ -413,7 +425,7 @@ static inline void sched_dep_add(const struct dma_fence *fence)
 		d++;
 	if (d == set + SCHED_DEP_WAYS)
 		sched_unmatched();
-	else if (sched_signaled(fence)) /* meanwhile, so that its event may have found nothing here */
+	else if (sched_signaled(fence)) /* its event may not have found this slot */
 		sched_dep_signaled(fence);
 }
 
@@ -458,7 +470,7 @@ static void sched_on_unschedulable(void *data, struct drm_sched_job *sj, struct 
 
 /* Fences. */
 
-/* Before 6.5 only the hardware's fence has the error of a job that failed on the hardware. */
+/* Before 6.5, only the hardware's fence has the error of a job that failed on the hardware. */
 static inline int sched_error(const struct drm_sched_fence *f)
 {
 	const struct dma_fence *parent = READ_ONCE(f->parent);
@@ -468,7 +480,7 @@ static inline int sched_error(const struct drm_sched_fence *f)
 	return IS_ERR_OR_NULL(parent) ? 0 : parent->error;
 }
 
-/* END, of a job that is over by now. */
+/* END of a job that has ended by now. */
 static inline void sched_end_inferred(const struct grtrace_job *job)
 {
 	struct grt_ev_end ev = {
@@ -498,15 +510,15 @@ static void sched_on_fence_signaled(void *data, struct dma_fence *fence)
 	struct drm_sched_fence *f = sched_fence_of(fence);
 
 	if (!f)
-		sched_dep_signaled(fence); /* also while tracing is off, so that it is forgotten */
+		sched_dep_signaled(fence); /* also while tracing is off: forgets it */
 	else if (grtrace_enabled())
 		sched_complete(f);
 }
 
 /*
- * The job that a thread waits for, which may be over: then its scheduler may be
- * gone, and its address is only compared. The job's ring is known from its SUBMIT.
- * Return: whether it is one that this module reports
+ * The job for which a thread waits. If it is over, its scheduler may be gone, so the scheduler's
+ * address is only compared. The job's ring is known from its SUBMIT. Return: whether this module
+ * reports the job
  */
 static inline bool sched_waited_for(struct dma_fence *fence, struct grtrace_job *job)
 {
@@ -540,7 +552,7 @@ static void sched_on_fence_wait_end(void *data, struct dma_fence *fence)
 		grtrace_sync_wait_exit(&job);
 }
 
-/* Rings that gave way, for the line in `adapters`. */
+/* Number of dropped rings, for the line in `adapters`. */
 static inline void sched_show(struct grtrace_adapter *a, struct seq_file *m)
 {
 	u64 evicted = atomic64_read(&sched_state.evicted);

@@ -39,14 +39,14 @@
 
 #define DRIVER "i915"
 
-/* Devices, and engines of a class, that have rings of their own. */
+/* Most devices, and most engines of a class, that have their own rings. */
 #define DEVICES	  4
 #define INSTANCES 16
 
-/* MEM_CREATE.placed: it lies nowhere yet */
+/* MEM_CREATE.placed: it has no place yet */
 #define NOWHERE 0xffffffffU
 
-/* The driver's structs, as far as they are public. */
+/* The public parts of the driver's structs. */
 struct i915_request {
 	struct dma_fence fence;
 };
@@ -69,16 +69,16 @@ static const enum grt_engine engine_of_class[] = {
 	GRT_ENGINE_COMPUTE,
 };
 
-/* Ring id + 1, 0: not registered yet. */
+/* Ring id + 1; 0: not yet registered. */
 static int rings[DEVICES][ARRAY_SIZE(engine_of_class)][INSTANCES];
 
-/* The fence ops of requests, known from the first one on; NULL while the driver is away. */
+/* The fence ops of requests, known after the first request; NULL while the driver is not loaded. */
 static const struct dma_fence_ops *fence_ops;
 
 enum field {
 	REQUEST_I915,
 	REQUEST_ENGINE,
-	REQUEST_HWSP,	/* where the engine writes the seqno that it has reached */
+	REQUEST_HWSP,	/* address of the seqno that the engine has reached */
 	ENGINE_NAME,
 	ENGINE_CLASS,
 	ENGINE_INSTANCE,
@@ -105,7 +105,7 @@ static void *grt_i915_pointer_at(const void *object, enum field field)
 	return (void *)(unsigned long)p;
 }
 
-/* @drm: where it is known by an offset, it may be none */
+/* @drm: it may be invalid if it was found by an offset */
 static u32 grt_i915_device_of(const struct drm_device *drm)
 {
 	const struct drm_minor *primary;
@@ -117,7 +117,7 @@ static u32 grt_i915_device_of(const struct drm_device *drm)
 	return index;
 }
 
-/* Requests of one engine can be queued by two CPUs at once. */
+/* Two CPUs may queue requests of one engine at the same time. */
 static u32 grt_i915_ring_register(int *ring, const void *engine, unsigned int class,
 				  const struct drm_device *drm)
 {
@@ -140,8 +140,8 @@ static u32 grt_i915_ring_register(int *ring, const void *engine, unsigned int cl
 }
 
 /*
- * By its numbers, not its address: an engine that stands for several ones lives only as long as its
- * context.
+ * Identifies the engine by its numbers and not its address, because a virtual engine lives only as
+ * long as its context.
  */
 static void grt_i915_take_engine(struct grtrace_job *job, const void *engine, const struct drm_device *drm)
 {
@@ -215,7 +215,7 @@ static bool grt_i915_completed(const struct i915_request *rq)
 
 	if (test_bit(DMA_FENCE_FLAG_SIGNALED_BIT, &rq->fence.flags))
 		return true;
-	rcu_read_lock(); /* the place of the seqno may change when the request retires */
+	rcu_read_lock(); /* the seqno may get another place when the request retires */
 	hwsp = grt_i915_pointer_at(rq, REQUEST_HWSP);
 	known = hwsp && !grtrace_peek(&now, hwsp, sizeof(now));
 	rcu_read_unlock();

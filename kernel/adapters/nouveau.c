@@ -41,26 +41,29 @@
 /* grtrace_probe.role: the two names of one event */
 #define ROLE_RUN 1
 
-/* Threads that run a scheduler's job and have made no fence for it yet. */
+/* Most threads that run a job of the scheduler and have not yet made a fence for it. */
 #define RUNNERS 64
 
-/* Fence ops whose owner is remembered: more than there are drivers. */
+/* Most fence ops whose owner is remembered: more than there are drivers. */
 #define OPS 64
 
-/* Channels known by name, and places looked at for one; the jobs of any more of them have no ring. */
+/*
+ * Channels that are known by name, and slots in which one is looked for; jobs of further channels
+ * have no ring.
+ */
 #define CHANNEL_BITS 8
 #define CHANNELS     (1 << CHANNEL_BITS)
 #define CHANNELS_MAX (CHANNELS / 2)
 
-/* The fence ops of a driver, with OURS in the bit that their alignment leaves free. */
+/* The fence ops of a driver, with OURS in a bit that their alignment leaves free. */
 #define OURS 1UL
 
 static unsigned long known_ops[OPS];
 
 /**
- * struct channel - a fence context; never changed once it is in, but replaced
- * @ctx: of the fences: the channel's number on its runlist, which the next one takes over
- * @ring: its id, negative where there was no room for it
+ * struct channel - a fence context; it is never changed, only replaced
+ * @ctx: context of the fences: the channel's number on its runlist, which a later channel may get
+ * @ring: its id; negative: there was no room for it
  * @timeline: the name of its client
  */
 struct channel {
@@ -69,7 +72,7 @@ struct channel {
 	char timeline[32];
 };
 
-/* Read under RCU. A place that is taken stays so until the driver goes. */
+/* Read under RCU. A slot that is used stays in use until the driver is unloaded. */
 static struct channel __rcu *channels[CHANNELS];
 static unsigned int nchannels;
 static DEFINE_RAW_SPINLOCK(channels_lock);
@@ -83,7 +86,10 @@ static unsigned long grt_nouveau_ops_of(const struct dma_fence *fence)
 	return (unsigned long)READ_ONCE(fence->ops);
 }
 
-/* Return: the place of these ops, 0 if they can be added there; NULL: there is no room. */
+/*
+ * Return: the slot of these ops, or a slot with 0 in which they can be stored; NULL: there is no
+ * room.
+ */
 static unsigned long *grt_nouveau_place_of_ops(unsigned long ops)
 {
 	unsigned int i, at = hash_long(ops, ilog2(OPS));
@@ -118,7 +124,7 @@ static bool grt_nouveau_is_ours(const struct dma_fence *fence)
 	return grt_nouveau_ask_whose(fence, ops, known);
 }
 
-/* Return: the place of this context's channel; it contains NULL if there is none yet. */
+/* Return: the slot of this context's channel; it contains NULL if there is none yet. */
 static struct channel __rcu **grt_nouveau_place_of(u64 ctx)
 {
 	u32 i = hash_64(ctx, CHANNEL_BITS);
@@ -184,7 +190,7 @@ static struct channel *grt_nouveau_channel_put(struct channel *c, const struct d
 	return old;
 }
 
-/* The first fence of a context, or of another client's channel that has it now. */
+/* The first fence of a context, or of a channel of another client that has the context now. */
 static void grt_nouveau_channel_add(const struct dma_fence *fence)
 {
 	struct channel *c = grt_nouveau_channel_make(fence);
@@ -198,7 +204,7 @@ static void grt_nouveau_channel_add(const struct dma_fence *fence)
 	grt_nouveau_channel_drop(c);
 }
 
-/* The ring of a fence that has just been made. */
+/* The ring of a fence that was just made. */
 static u32 grt_nouveau_ring_of(const struct dma_fence *fence)
 {
 	const struct channel *c;
@@ -232,7 +238,7 @@ static bool grt_nouveau_is_our_scheduler(struct drm_gpu_scheduler *sched)
 	return driver && !strcmp(driver->owner ? driver->owner->name : driver->name, DRIVER);
 }
 
-/* Looks for @from in the places of the running thread, and puts @to there. */
+/* Looks for @from in the slots of the running thread, and replaces it by @to. */
 static bool grt_nouveau_runner_change(long from, long to)
 {
 	unsigned int i, at = hash_ptr(current, ilog2(RUNNERS));
@@ -254,12 +260,12 @@ static void grt_nouveau_on_run_job(void *data, struct drm_sched_job *sj, struct 
 	if (!grtrace_enabled() || !grt_nouveau_is_our_scheduler(sj->sched) ||
 	    !grtrace_adapter_serves(SCHED_MODULE))
 		return;
-	/* a job that failed to run has left its mark */
+	/* a job that failed to run has left its mark behind */
 	if (!grt_nouveau_runner_is_known() && !grt_nouveau_runner_change(0, (long)current))
 		atomic64_inc(&adapter.unmatched);
 }
 
-/* Return: whether the scheduler runs the thread: only kernel threads run its jobs. */
+/* Return: whether the thread runs jobs of the scheduler: only kernel threads do. */
 static bool grt_nouveau_is_of_scheduler(void)
 {
 	return current->flags & PF_KTHREAD && grt_nouveau_runner_change((long)current, 0);

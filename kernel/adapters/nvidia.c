@@ -39,7 +39,10 @@
 
 #define UNKNOWN 0xffffffffU
 
-/* Calls at once of one function, and of those within which others are; more of them are counted. */
+/*
+ * Most simultaneous calls of one function, and of functions that contain others; further calls are
+ * counted.
+ */
 #define CALLS 64
 
 #define INTERLEAVE_LOW	0
@@ -77,7 +80,7 @@ struct layout {
 	u16 client;
 };
 
-/* Equal in all layouts. */
+/* The same in all layouts. */
 #define GRP_RUNLIST	4
 #define GRP_CHANNELS	8
 #define GRP_ENGINE	12
@@ -121,7 +124,7 @@ static const struct layout layouts[] = {
 	{ 595, 44, 0x29, 240, 328, 384, 312, 96, 232, 696, 1964, 72 },
 };
 
-/* NULL: the driver is away or refused. */
+/* NULL: the driver is not loaded, or was refused. */
 static const struct layout *layout;
 static char refused[96];
 
@@ -263,10 +266,10 @@ struct call {
 };
 
 /**
- * struct outer - a call by which the calls within it know handles
- * @task: whose call; NULL: free
+ * struct outer - a call from which the calls within it get handles
+ * @task: the calling thread; NULL: unused
  * @client, @tsg: the handles
- * @kcg: the group that was initialised within; NULL: none
+ * @kcg: the group that was initialised within the call; NULL: none
  * @init: its event, which waits for the end of the call
  */
 struct outer {
@@ -302,7 +305,7 @@ static void grt_nvidia_outer_end(struct outer *o)
 	smp_store_release(&o->task, NULL); /* pairs with outer_begin() */
 }
 
-/* The running thread's; it has one at a time. */
+/* The call of the running thread, which has one at a time. */
 static struct outer *grt_nvidia_outer_of_current(void)
 {
 	struct outer *o;
@@ -332,7 +335,7 @@ static bool grt_nvidia_same_version(const struct layout *a, const struct layout 
 	return a->branch == b->branch && a->from == b->from;
 }
 
-/* Return: false where none of the rows of this version is */
+/* Return: false: none of the rows of this version fits */
 static bool grt_nvidia_layout_choose(const void *kcg)
 {
 	const struct layout *l;
@@ -561,10 +564,10 @@ static void grt_nvidia_interleave_leave(struct call *c, u32 status)
 /**
  * struct hook - a function that is probed
  * @symbol: its name
- * @enter: takes what will not be there when it returns; as in an NMI; may be NULL
+ * @enter: stores what no longer exists when the function returns; runs as in an NMI; may be NULL
  * @leave: reports the event
  * @rp: the probe
- * @bound: it is in place
+ * @bound: the probe is attached
  */
 struct hook {
 	const char *symbol;
@@ -599,7 +602,7 @@ static struct hook *grt_nvidia_hook_of(struct kretprobe_instance *ri)
 	return rp ? container_of(rp, struct hook, rp) : NULL;
 }
 
-/* Return: not 0: the function's return is not needed. */
+/* Return: not 0: the function's return need not be probed. */
 static int grt_nvidia_on_enter(struct kretprobe_instance *ri, struct pt_regs *regs)
 {
 	struct call *c = (struct call *)ri->data;
@@ -669,7 +672,7 @@ static void grt_nvidia_refuse(const char *why, const char *what)
 	pr_warn("adapter " DRIVER ": no channel groups are recorded: %s\n", refused);
 }
 
-/* The last row that begins no later than this version; of several alike the first. */
+/* The last row that does not begin after this version; of several equal rows, the first one. */
 static const struct layout *grt_nvidia_layout_of(const char *version)
 {
 	const struct layout *l, *found = NULL;

@@ -25,7 +25,7 @@
 
 #define DRIVER "virtio_gpu"
 
-/* Devices and queues followed; more of them are counted as unmatched. */
+/* Most devices and queues; events of further ones are counted as unmatched. */
 #define DEVICES 4
 #define QUEUES	2
 
@@ -47,10 +47,10 @@ struct gpu {
 
 static struct gpu gpus[DEVICES];
 
-/* The fence ops of the driver, known from its first fence on; NULL while it is away. */
+/* The fence ops of the driver, known after its first fence; NULL while it is not loaded. */
 static const struct dma_fence_ops *fence_ops;
 
-/* What dma_fence_emit said last on this CPU. */
+/* The last arguments of dma_fence_emit on this CPU. */
 static DEFINE_PER_CPU(struct inflight, emitted);
 
 static const enum grt_engine queue_engine[QUEUES] = { GRT_ENGINE_GRAPHICS, GRT_ENGINE_DISPLAY };
@@ -62,7 +62,10 @@ static void grt_virtio_gpu_unmatched(void)
 	atomic64_inc(&adapter.unmatched);
 }
 
-/* Commands are queued under the queue's lock, replies come without it: two CPUs may meet here. */
+/*
+ * Commands are queued under the queue's lock, but replies arrive without it: two CPUs may be here
+ * at the same time.
+ */
 static u32 grt_virtio_gpu_ring_of(struct gpu *gpu, const struct virtqueue *vq)
 {
 	int *ring = &gpu->ring[vq->index];
@@ -182,7 +185,7 @@ static void grt_virtio_gpu_on_fence_emit(void *data, struct dma_fence *fence)
 	preempt_enable();
 }
 
-/* Whether it is one of the fences queued last. */
+/* Whether it is one of the last queued fences. */
 static bool grt_virtio_gpu_was_queued(const struct dma_fence *fence)
 {
 	const struct inflight *in;
@@ -196,7 +199,7 @@ static bool grt_virtio_gpu_was_queued(const struct dma_fence *fence)
 	return false;
 }
 
-/* 7.2 takes the ops from a fence that is signalled; its wait ends after that. */
+/* 7.2 removes the ops from a fence that is signalled; the wait for it ends after that. */
 static bool grt_virtio_gpu_ours(const struct dma_fence *fence)
 {
 	const struct dma_fence_ops *ops = READ_ONCE(fence->ops);

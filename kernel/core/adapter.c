@@ -24,7 +24,7 @@
 
 #include "core.h"
 
-/* Changed under the lock; grtrace_adapter_serves() reads it without. */
+/* Changed under the lock; grtrace_adapter_serves() reads it without the lock. */
 LIST_HEAD(grtrace_adapters);
 DEFINE_MUTEX(grtrace_adapters_lock);
 
@@ -36,7 +36,7 @@ static siphash_key_t opaque_key __read_mostly;
 
 #define for_each_probe(p, a) for (p = (a)->probes; p < (a)->probes + (a)->nprobes; p++)
 
-/* Return: what must be loaded for this row; a built-in driver is part of the kernel. */
+/* Return: the module that must be loaded for this row; a built-in driver is part of the kernel. */
 static const char *adapter_origin(const struct grtrace_adapter *a, const struct grtrace_probe *p)
 {
 	if (p->in_kernel)
@@ -98,8 +98,8 @@ static void adapter_attach_module(struct grtrace_adapter *a, struct module *mod)
 }
 
 /*
- * Binds what the kernel itself defines; other modules are reported by themselves. @mod: NULL: the
- * driver is built in
+ * Binds the tracepoints that the kernel itself defines; other modules are reported on their own.
+ * @mod: NULL: the driver is built in
  */
 static void adapter_driver_comes(struct grtrace_adapter *a, struct module *mod)
 {
@@ -196,7 +196,7 @@ static int adapter_look_at_driver(struct device_driver *driver, void *adapter)
 	return 1;
 }
 
-/* A driver that is not a module has its tracepoints in the kernel. */
+/* The tracepoints of a driver that is not a module are in the kernel. */
 static void adapter_find_builtin(struct tracepoint *tp, void *adapter)
 {
 	struct grtrace_adapter *a = adapter;
@@ -242,7 +242,7 @@ static void adapter_remove(struct grtrace_adapter *a)
 	synchronize_rcu();
 }
 
-/* Handlers may have taken from it while the driver was away. */
+/* Handlers may still have taken objects after the driver was unloaded. */
 static void adapter_pool_exit(struct grtrace_adapter *a)
 {
 	if (!a->pool.count)
@@ -351,7 +351,7 @@ u64 grtrace_opaque(const void *object)
 }
 EXPORT_SYMBOL_GPL(grtrace_opaque);
 
-/* Whether another row of its role reports the tracepoint: one that is bound, else the first. */
+/* Whether another row of its role reports the tracepoint: the bound one, or else the first. */
 static bool adapter_stands_for(const struct grtrace_adapter *a, const struct grtrace_probe *p)
 {
 	const struct grtrace_probe *q;
@@ -366,7 +366,7 @@ static bool adapter_stands_for(const struct grtrace_adapter *a, const struct grt
 	return true;
 }
 
-/* "drm_sched_job|drm_sched_job_queue" where none of the names is there. */
+/* "drm_sched_job|drm_sched_job_queue": none of these names exists. */
 static void adapter_show_name(struct seq_file *m, const struct grtrace_adapter *a,
 			      const struct grtrace_probe *p)
 {
@@ -407,7 +407,7 @@ static void adapter_show_reason(struct seq_file *m, const struct grtrace_adapter
 		seq_printf(m, ":%s-not-loaded", adapter_origin(a, p));
 }
 
-/* Shows which tracepoints are not bound, and why. */
+/* Shows which tracepoints are not bound, and why not. */
 static void adapter_show_missing(struct seq_file *m, const struct grtrace_adapter *a)
 {
 	const struct grtrace_probe *p;
@@ -435,7 +435,7 @@ static void adapter_show_fields(struct seq_file *m, const struct grtrace_adapter
 		seq_printf(m, " fields=%u/%u", known, a->nfields);
 }
 
-/* Shows how often the pool was too small. */
+/* Shows how many times the pool was empty. */
 static void adapter_show_pool(struct seq_file *m, const struct grtrace_adapter *a)
 {
 	s64 empty = atomic64_read(&a->pool.empty);

@@ -38,7 +38,7 @@ static bool buffer_has_records(const struct rchan_buf *buf)
 	return !buffer_full(buf) && buf->offset > sizeof(struct grt_packet);
 }
 
-/* Writes the header of the open packet; the next step must be relay_switch_subbuf(). */
+/* Writes the header of the open packet. relay_switch_subbuf() must follow. */
 static void buffer_packet_close(struct grtrace_cpu *c, struct rchan_buf *buf)
 {
 	struct grt_packet *p = buf->data;
@@ -64,10 +64,10 @@ static void buffer_packet_close(struct grtrace_cpu *c, struct rchan_buf *buf)
 	if (empty)
 		c->stamp = now;
 	c->ended = c->balance;
-	smp_wmb(); /* the packet before relay counts it as produced; pairs with grtrace_packet_peek() */
+	smp_wmb(); /* the packet before relay's count; pairs with grtrace_packet_peek() */
 }
 
-/* relay calls this for every new sub-buffer, also for the first one (@prev is NULL). */
+/* relay calls this for every new sub-buffer, including the first one (@prev is NULL). */
 static int buffer_packet_open(struct rchan_buf *buf, void *prev)
 {
 	struct grtrace_cpu *c = per_cpu_ptr(&grtrace_cpus, buf->cpu);
@@ -111,14 +111,14 @@ void grtrace_buffer_files(void)
 	}
 }
 
-/* relay wants a file for each buffer: it is there already. */
+/* relay wants a file for each buffer: it already exists. */
 static struct dentry *buffer_create_buf_file(const char *filename, struct dentry *parent, umode_t mode,
 					     struct rchan_buf *buf, int *is_global)
 {
 	return debugfs_lookup(filename, parent);
 }
 
-/* The file stays, because the next buffer of the CPU has the same one. */
+/* Keeps the file, because the next buffer of the CPU uses the same one. */
 static int buffer_remove_buf_file(struct dentry *dentry)
 {
 	dput(dentry);
@@ -177,8 +177,8 @@ static size_t buffer_subbuf_size(u64 bytes)
 }
 
 /*
- * Whether there is memory for a buffer of this size, where one of @instead_of bytes goes. relay
- * takes page after page, until the system kills processes to have another one.
+ * Whether there is memory for a buffer of this size if one of @instead_of bytes is freed. relay
+ * would take page after page, until the system kills processes to get another one.
  */
 static bool buffer_have_memory(u64 bytes, u64 instead_of)
 {
@@ -199,11 +199,11 @@ int grtrace_buffer_open(u64 bytes)
 
 	if (!buffer_have_memory(bytes, 0))
 		return -ENOMEM;
-	set_current_oom_origin(); /* the process that requests too much is killed before others */
+	set_current_oom_origin(); /* kill this process before others */
 	chan = relay_open("events", grtrace_dir, subbuf, GRTRACE_SUBBUFS, &callbacks, NULL);
 	clear_current_oom_origin();
 	if (!chan) {
-		forget_buffers(); /* of the CPUs before the one that got none */
+		forget_buffers(); /* buffers of the CPUs before the one that got none */
 		return -ENOMEM;
 	}
 	chan_bytes = (u64)subbuf * GRTRACE_SUBBUFS;
@@ -286,7 +286,9 @@ static void buffer_flush_cpu(struct grtrace_cpu *c)
 		buffer_switch_packet(c, buf, 0);
 }
 
-/* A flush that comes after the stop finds nothing to do: the packets are no longer this CPU's own. */
+/*
+ * A flush that comes after the stop finds nothing to do: the packets no longer belong to this CPU.
+ */
 static void buffer_flush_this_cpu(void *unused)
 {
 	struct grtrace_cpu *c = this_cpu_ptr(&grtrace_cpus);
@@ -296,7 +298,7 @@ static void buffer_flush_this_cpu(void *unused)
 }
 
 /*
- * For a CPU that is offline, on which nothing is emitted; the requested and the periodic flush may
+ * For a CPU that is offline, where no events are emitted. The requested and the periodic flush may
  * run at the same time.
  */
 static void buffer_flush_away_cpu(struct grtrace_cpu *c)
@@ -309,7 +311,7 @@ static void buffer_flush_away_cpu(struct grtrace_cpu *c)
 	mutex_unlock(&away_lock);
 }
 
-/* The caller holds the lock of the CPUs, so that none appears or disappears. */
+/* The caller holds the lock of the CPUs, so that no CPU appears or disappears. */
 static void buffer_flush_any_cpu(int cpu)
 {
 	if (cpu_online(cpu))
@@ -331,9 +333,9 @@ void grtrace_flush(void)
 }
 
 /*
- * The timely flush, so that a reader need not wait until a sub-buffer is full.
- * A packet's first record requests it: while nothing happens, nothing runs. Only
- * CPUs with something to give are disturbed.
+ * The timed flush, so that a reader need not wait until a sub-buffer is full. The first record of
+ * a packet schedules it: nothing runs while nothing happens, and only CPUs with records are
+ * interrupted.
  */
 static void buffer_flush_work_fn(struct work_struct *work)
 {
@@ -474,8 +476,8 @@ void grtrace_stop_tracing(void)
 		return;
 	buffer_set_running(false);
 	static_branch_slow_dec_deferred(&grtrace_key);
-	on_each_cpu(buffer_nothing, NULL, 1); /* emitters run with interrupts off: all are out after this */
-	grtrace_hold_release(U64_MAX); /* before stages say their last: they see these too */
+	on_each_cpu(buffer_nothing, NULL, 1); /* emitters have interrupts off: all are out now */
+	grtrace_hold_release(U64_MAX); /* before stages emit their last records: these wait, too */
 	grtrace_stopping = true;
 	grtrace_stages_running(false);
 	grtrace_stopping = false;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The control files and the keys of `config`, from the rows of control.def. A
- * write that is refused has changed nothing.
+ * The control files and the keys of `config`, from the rows of control.def. A write that is
+ * refused changes nothing.
  */
 #define pr_fmt(fmt) "grtrace: " fmt
 
@@ -16,12 +16,12 @@
 
 /* Room for any value as text; a full watch list of 64 entries is the longest. */
 #define VALUE_MAX 2048
-/* Room for a key's file: the table of events follows filter_events. */
+/* Room for the text of a key's file: the table of events follows filter_events. */
 #define KEY_FILE_MAX (VALUE_MAX + GRT_EVENTS * 64)
 
 static const char *const level_names[] = {"off", "normal", "verbose", "debug"};
 
-/* Numbers first; a key of kind MASK or LEVEL also takes names. */
+/* Tries numbers first; a key of kind MASK or LEVEL also accepts names. */
 static int control_parse_level(const char *text, u64 *value)
 {
 	int level = match_string(level_names, ARRAY_SIZE(level_names), text);
@@ -108,8 +108,9 @@ struct grt_type_set grtrace_wanted_types = {.word = {[0 ... GRT_TYPE_WORDS - 1] 
 EXPORT_SYMBOL_GPL(grtrace_wanted_types);
 
 /*
- * A mask of the first 64 types; all bits: all types. No event has the number 0: who sets its bit,
- * and not all of them, counts events from 0, as other tools do, and means the events of the bits above.
+ * A mask of the first 64 types; all bits: all types. There is no event 0. So a mask with bit 0 and
+ * without some other bits comes from a tool that counts events from 0, and means the events of the
+ * next higher bits.
  */
 static int control_types_from_mask(struct grt_type_set *set, u64 mask)
 {
@@ -178,7 +179,7 @@ static int control_count_types(bool in)
 	return n;
 }
 
-/* Whichever is shorter: those that are wanted, or those that are not. */
+/* Prints the shorter of two lists: the events that are in the set, or those that are not. */
 static int control_print_types(char *buf, size_t size)
 {
 	int wanted = control_count_types(true), others = control_count_types(false), type, n = 0;
@@ -197,8 +198,8 @@ static int control_print_types(char *buf, size_t size)
 }
 
 /*
- * The open `control` with which tracing ends, NULL: tracing goes on until a user stops it. A recorder
- * that is killed stops nothing; its files are closed all the same. Under grtrace_lock.
+ * The open `control` file whose closing ends tracing; NULL: tracing continues until a user stops
+ * it. The kernel also closes the files of a recorder that was killed. Protected by grtrace_lock.
  */
 static const struct file *recorder;
 
@@ -221,7 +222,7 @@ static int control_set_watch_ring_count(u64 value)
 	return grtrace_watch_drop(true);
 }
 
-/* Keys whose setting is more than storing a number. */
+/* Keys for which storing a number is not enough. */
 static int (*const setters[GRT_CONFIG_KEYS])(u64 value) = {
 	[GRT_CONFIG_enable] = control_set_enable,
 	[GRT_CONFIG_buffer_size] = grtrace_buffer_resize,
@@ -229,7 +230,7 @@ static int (*const setters[GRT_CONFIG_KEYS])(u64 value) = {
 	[GRT_CONFIG_watch_ring_count] = control_set_watch_ring_count,
 };
 
-/* Whether the key is there at all. */
+/* Whether the key exists. */
 static bool control_key_present(enum grt_key key)
 {
 	return grt_key_table[key].stage == GRT_STAGE_CORE || grtrace_stage_get(grt_key_table[key].stage);
@@ -423,7 +424,7 @@ static int control_config_open(struct inode *inode, struct file *file)
 	return single_open(file, control_config_show, NULL);
 }
 
-/* Takes one key=value. */
+/* Parses one key=value. */
 static ssize_t control_config_write(struct file *file, const char __user *from, size_t count, loff_t *ppos)
 {
 	char *text = control_text_from_user(from, count), *value, *name;

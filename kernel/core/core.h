@@ -17,7 +17,7 @@
 
 #include "stage.h"
 
-/* Threads named in the open packet; a collision only repeats a name. */
+/* Most threads named in the open packet; after a collision, a name is only repeated. */
 #define GRTRACE_NAMED_TIDS 64
 
 /* Other CPUs read counters without a lock, and 64-bit words are exchanged atomically. */
@@ -103,8 +103,8 @@ static inline bool grtrace_cpu_running(const struct grtrace_cpu *c)
 }
 
 /*
- * ktime_get_mono_fast_ns() can go back by a few ns while the timekeeper is
- * updated. Readers of CTF refuse that, so the last stamp is used again.
+ * ktime_get_mono_fast_ns() can go back by a few ns while the timekeeper is updated. Readers of CTF
+ * refuse that, so the last stamp is used again.
  */
 static inline u64 grtrace_stamp(struct grtrace_cpu *c)
 {

@@ -76,7 +76,7 @@ static u32 emit_hw_ctx_of(const struct grt_event *e)
 	return ((const struct grt_ev_submit *)e)->hw_ctx;
 }
 
-/* Stores what later events of the job need, whatever the fate of its SUBMIT is. */
+/* Stores what later events of the job need, whatever happens to its SUBMIT. */
 static void emit_begin_job(const struct grt_event *e, struct grtrace_job_info *by)
 {
 	by->submitted = e->time;
@@ -89,7 +89,7 @@ static void emit_begin_job(const struct grt_event *e, struct grtrace_job_info *b
 	by->over = false;
 }
 
-/* The driver's own context goes without saying after SUBMIT. */
+/* After SUBMIT, the job's driver context is known. */
 static void emit_take_hw_ctx(struct grt_event *e, const struct grtrace_job_info *job)
 {
 	u32 *hw_ctx = NULL;
@@ -102,7 +102,7 @@ static void emit_take_hw_ctx(struct grt_event *e, const struct grtrace_job_info 
 		*hw_ctx = job->hw_ctx;
 }
 
-/* The job of an event that belongs to the running thread; requested where that matters. */
+/* Finds the job of an event that belongs to the running thread, if that is requested. */
 static const struct grtrace_job_info *emit_other_job(struct grt_event *e, struct grtrace_job_info *job)
 {
 	if (!e->ctx || (e->ring != GRT_RING_NONE && !READ_ONCE(grtrace_judging)) ||
@@ -134,7 +134,7 @@ static const struct grtrace_job_info *emit_identify(struct grt_event *e, const s
 		emit_info_unknown(by);
 	}
 	if (e->pid || e->tid) {
-		/* given by the writer of `emit`, who need not be that thread */
+		/* whoever writes into `emit` sets these, and need not be that thread */
 		if (by->tid != e->tid)
 			by->comm[0] = by->process[0] = 0;
 		by->pid = e->pid;
@@ -199,7 +199,7 @@ static struct grt_ev_name *emit_write_name(struct grtrace_cpu *c, struct grt_ev_
 static struct grt_ev_name *emit_name_ring(struct grtrace_cpu *c, struct grt_ev_name *n,
 					  const struct grt_event *e, u32 kind)
 {
-	/* it was there when its names were counted, and stays until interrupts are on */
+	/* it existed when its names were counted, and stays until interrupts are on */
 	const struct grtrace_ring *ring = grtrace_ring_place(e->ring);
 
 	emit_write_name(c, n, e, kind, e->ring);
@@ -250,7 +250,7 @@ static __always_inline void emit_copy_record(u64 *to, const struct grt_event *e)
 	if (e->size <= sizeof(*e) + 8)
 		return;
 	to[7] = from[7];
-	if (e->size == sizeof(struct grt_ev_job)) /* as many as there are jobs, while they are held */
+	if (e->size == sizeof(struct grt_ev_job)) /* one per held job */
 		memcpy(to + 8, from + 8, sizeof(struct grt_ev_job) - GRT_JOB_RECORD_MAX);
 	else if (unlikely(e->size > GRT_JOB_RECORD_MAX))
 		memcpy(to + 8, from + 8, e->size - GRT_JOB_RECORD_MAX);
@@ -277,7 +277,7 @@ static bool emit_fits(const struct rchan_buf *buf, size_t need)
 	return buf->offset + need <= buf->chan->subbuf_size;
 }
 
-/* Writes a record, after the names that it needs; false when there is no room. */
+/* Writes a record, after the names that it needs. Return: false: there is no room. */
 static __always_inline bool emit_deliver(struct grtrace_cpu *c, const struct grt_event *e,
 					 const struct grtrace_job_info *by)
 {
@@ -389,7 +389,7 @@ void grtrace_emit(struct grt_event *e)
 }
 EXPORT_SYMBOL_GPL(grtrace_emit);
 
-/* Tracing has just ended, and stages may emit their remaining sums. */
+/* Tracing has just ended, but stages may emit their remaining sums. */
 bool grtrace_stopping;
 
 /**
@@ -425,7 +425,7 @@ u64 grtrace_nmi_refused(void)
 	return atomic64_read(&nmi_refused);
 }
 
-/* The common part of a job's event. */
+/* Sets the common part of a job's event. */
 #define JOB_EVENT(job, TYPE)                                                                   \
 	.e = {                                                                                 \
 		.time = (job)->time,                                                           \

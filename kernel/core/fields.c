@@ -19,7 +19,7 @@
 
 #define LINE_MAX 256
 
-/* Structs are smaller. */
+/* Most bytes of a struct. */
 #define PLACE_MAX (1U << 20)
 #define BYTES_MAX 255U
 
@@ -79,7 +79,7 @@ bool grtrace_field_read(const struct grtrace_field *f, const void *object, u64 *
 
 	if (!n || !is_power_of_2(n))
 		return false;
-	*value = bytes; /* little-endian, as the format is */
+	*value = bytes; /* little-endian, like the format */
 	return true;
 }
 EXPORT_SYMBOL_GPL(grtrace_field_read);
@@ -167,7 +167,7 @@ static int fields_set_line(char *text)
 	return err;
 }
 
-/* Takes one line. */
+/* Parses one line. */
 static ssize_t fields_offsets_write(struct file *file, const char __user *from, size_t count, loff_t *ppos)
 {
 	char *text = count >= LINE_MAX ? ERR_PTR(-E2BIG) : memdup_user_nul(from, count);

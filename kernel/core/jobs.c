@@ -25,13 +25,16 @@
 #define WAYS 4
 #define SETS 1024
 
-/* Looks at a slot that another CPU writes, before it is taken to be another job's. */
+/*
+ * How many times to read a slot that another CPU is writing, before the slot is taken to be
+ * another job's.
+ */
 #define TRIES 1000
 
-/* Times that other CPUs may be faster: each of them has got on then. */
+/* How many times other CPUs may be faster: each time, another CPU has made progress. */
 #define LOST_RACES 16
 
-/* In the order in which a new job takes slots. */
+/* In the order in which slots are taken for a new job. */
 enum slot_state {
 	SLOT_FREE,
 	SLOT_DONE,
@@ -40,8 +43,9 @@ enum slot_state {
 };
 
 /*
- * @seq: odd while it is written
- * @worth: of keeping it: its state in the two highest bits, when the job was submitted in the others
+ * @seq: odd while the slot is being written
+ * @worth: the value of keeping it: its state in the two highest bits, the time of the job's SUBMIT
+ *	in the others
  * @marks: GRTRACE_JOB_*
  */
 struct grtrace_slot {
@@ -54,7 +58,7 @@ struct grtrace_slot {
 };
 
 static struct grtrace_slot (*table)[WAYS];
-static struct grt_ev_job (*stamps)[WAYS];	/* of @e only identity and flags */
+static struct grt_ev_job (*stamps)[WAYS];	/* only identity and flags of @e are used */
 static atomic64_t evicted;
 
 #define STATE_SHIFT 62
@@ -80,7 +84,7 @@ static bool jobs_slot_is(const struct grtrace_slot *s, u64 ctx, u64 seqno)
 	return s->seqno == seqno && s->ctx == ctx;
 }
 
-/* An even sequence number, unless the slot is being written all the time. */
+/* Return: an even sequence number, unless the slot is being written all the time. */
 static int jobs_slot_seq(const struct grtrace_slot *s)
 {
 	int seq, tries = TRIES;
@@ -90,7 +94,7 @@ static int jobs_slot_seq(const struct grtrace_slot *s)
 	return seq;
 }
 
-/* Takes a slot for writing; false if another writer has it. */
+/* Takes a slot for writing. Return: false: another writer has it. */
 static __always_inline bool jobs_slot_claim(struct grtrace_slot *s, int *seq)
 {
 	*seq = jobs_slot_seq(s);
@@ -128,8 +132,8 @@ static struct grtrace_slot *jobs_victim(struct grtrace_slot *set, u64 ctx, u64 s
 }
 
 /*
- * Claims the slot of a new job; NULL: there is none. Another CPU may have given it to a job of its
- * own in the meantime: then there may be a better one.
+ * Takes a slot for a new job; NULL: there is none. Another CPU may take the chosen slot for its
+ * own job in the meantime; then another one is chosen.
  */
 static struct grtrace_slot *jobs_victim_claim(u64 ctx, u64 seqno, int *seq)
 {
@@ -155,7 +159,7 @@ static struct grt_ev_job *jobs_stamps_of(const struct grtrace_slot *s)
 	return *stamps + (s - *table);
 }
 
-/* The slot's stamps may still be those of a job before, if stamps were not kept at this one's SUBMIT. */
+/* If stamps were not kept at this job's SUBMIT, the slot may still have those of an earlier job. */
 static void jobs_begin_stamps(struct grt_ev_job *r, const struct grtrace_slot *s, const struct grt_event *e)
 {
 	if (e->type != GRT_EV_SUBMIT && r->e.ctx == s->ctx && r->e.seqno == s->seqno)
@@ -247,7 +251,7 @@ static void (*const notes[])(struct grt_ev_job *r, const struct grt_event *e) = 
 	[GRT_EV_ERROR] = jobs_note_error,
 };
 
-/* The caller has claimed the slot. */
+/* The caller has taken the slot. */
 static struct grt_ev_job *jobs_note_event(const struct grtrace_slot *s, const struct grt_event *e)
 {
 	struct grt_ev_job *r = jobs_stamps_of(s);
@@ -290,7 +294,7 @@ bool grtrace_job_add(u64 ctx, u64 seqno, const struct grtrace_job_info *info, co
 	return true;
 }
 
-/* Meanwhile, another CPU may write to the slot what it knows of the same job. */
+/* Meanwhile, another CPU may write events of the same job into the slot. */
 static bool jobs_slot_copy(const struct grtrace_slot *s, u64 ctx, u64 seqno, struct grtrace_job_info *info)
 {
 	int seq, tries = LOST_RACES;
@@ -322,7 +326,7 @@ bool grtrace_job_find(u64 ctx, u64 seqno, struct grtrace_job_info *info)
 	return false;
 }
 
-/* The job's slot, claimed; NULL when the job is unknown. */
+/* The job's slot, taken for writing; NULL: the job is unknown. */
 static __always_inline struct grtrace_slot *jobs_find_claim(u64 ctx, u64 seqno, int *seq)
 {
 	struct grtrace_slot *s = table[jobs_set_of(ctx, seqno)];

@@ -14,7 +14,10 @@
 #include "../compat/compiler.h"
 #include "core.h"
 
-/* A job that takes longer leaves without its COMPLETE, for others to have the room. */
+/*
+ * The events of a job that takes longer are released without its COMPLETE, so that others have
+ * room.
+ */
 #define HELD_MAX_NS (60ULL * NSEC_PER_SEC)
 
 static void judge_sweep_fn(struct work_struct *work);
@@ -52,7 +55,7 @@ static bool judge_other_ctx(const struct grt_event *e)
 	return ctx && e->ctx != ctx;
 }
 
-/* On a job at its SUBMIT, or on an event of no known job; @l->percent is filled in. */
+/* Decides about a job at its SUBMIT, or about an event of no known job; sets @l->percent. */
 static enum grt_fate judge_job(struct grtrace_look *l)
 {
 	enum grt_fate fate;
@@ -68,7 +71,7 @@ static enum grt_fate judge_job(struct grtrace_look *l)
 	return judge_ask_job(GRT_STAGE_SAMPLING, l);
 }
 
-/* Decides on an event, after the decision on its job. Return: its fate except LOST */
+/* Decides about an event, after the decision about its job. Return: its fate, except for LOST */
 static enum grt_fate judge_event(const struct grtrace_look *l, enum grt_fate of_job)
 {
 	enum grt_fate fate;
@@ -112,7 +115,7 @@ static enum grt_fate judge_settle(struct grtrace_cpu *c, const struct grtrace_lo
 	return fate;
 }
 
-/* Return: the record's fate, which is that of all that the job still brings. @now: the CPU's last stamp */
+/* Return: the record's fate, which later events of the job get, too. @now: the CPU's last stamp */
 static enum grt_fate judge_emit_job(struct grtrace_cpu *c, u64 now, struct grt_ev_job *r,
 				    const struct grtrace_job_info *job)
 {
@@ -132,7 +135,7 @@ static enum grt_fate judge_emit_job(struct grtrace_cpu *c, u64 now, struct grt_e
 	return judge_settle(c, &l, job, judge_event(&l, GRT_FATE_DELIVERED));
 }
 
-/* The decision at the job's SUBMIT holds, unless `clear` was called since. */
+/* The decision at the job's SUBMIT is valid unless `clear` was called since. */
 static enum grt_fate judge_fate_of_job(struct grtrace_look *l)
 {
 	if (!l->known || !l->job->percent)
@@ -156,20 +159,20 @@ static enum grt_fate judge_begin_job(struct grtrace_look *l, struct grtrace_job_
 }
 
 /*
- * Return: whether nothing is known of a job, because it is not in the table; its record can never
- * leave.
+ * Return: whether a job is unknown, because it is not in the table; its record can never be
+ * written.
  */
 static bool judge_is_unheld(const struct grtrace_look *l)
 {
 	return !l->known && l->e->ctx && l->e->type <= GRT_EV_COMPLETE && judge_wanted(GRTRACE_STAGE_HOLDS);
 }
 
-/* Notes the event with its job. Return: @of_job, or UNHELD where that cannot be */
+/* Stores the event with its job. Return: @of_job, or UNHELD: there is no room */
 static enum grt_fate judge_note(struct grtrace_look *l, enum grt_fate of_job, struct grt_ev_job *stamps)
 {
 	bool held = of_job == GRT_FATE_AGGREGATED, asked = judge_wanted(GRTRACE_STAGE_STAMPS);
 
-	/* of a held job grtrace_job_add() has noted it */
+	/* for a held job, grtrace_job_add() has stored it */
 	if (!asked && (!held || l->e->type == GRT_EV_SUBMIT))
 		return of_job;
 	if (!held && !l->known)
@@ -182,7 +185,7 @@ static enum grt_fate judge_note(struct grtrace_look *l, enum grt_fate of_job, st
 	return of_job;
 }
 
-/* The COMPLETE of a held job, and its JOB record. Return: false when it is not held */
+/* The COMPLETE of a held job, and its JOB record. Return: false: the job is not held */
 static bool judge_leave(struct grtrace_cpu *c, struct grtrace_look *l, u8 level,
 			const struct grtrace_job_info *by)
 {
@@ -197,7 +200,7 @@ static bool judge_leave(struct grtrace_cpu *c, struct grtrace_look *l, u8 level,
 	return true;
 }
 
-/* The rest of what stages may ask about an event of no known job. */
+/* Sets the remaining data about an event of no known job for stages. */
 static void judge_fill_place(struct grtrace_job_info *by, const struct grt_event *e)
 {
 	by->submitted = 0;

@@ -12,10 +12,10 @@
 #include "grtrace.h"
 
 /**
- * struct pool_object - what precedes each object
- * @rcu: while readers may still have it
- * @pool: its own
- * @next: of the free ones
+ * struct pool_object - comes before each object
+ * @rcu: while readers may still use the object
+ * @pool: the object's pool
+ * @next: the next free object
  */
 struct pool_object {
 	struct rcu_head rcu;
@@ -68,7 +68,7 @@ int grtrace_pool_init(struct grtrace_pool *p)
  */
 void grtrace_pool_exit(struct grtrace_pool *p)
 {
-	rcu_barrier(); /* objects on their way back */
+	rcu_barrier(); /* objects that are being returned */
 	kvfree(p->memory);
 	p->memory = NULL;
 	p->free = NULL;

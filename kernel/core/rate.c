@@ -13,7 +13,10 @@
 
 #include "core.h"
 
-/* Times of the bucket are in 1/1024 ns, so that rates above 1e9/s have one; differences wrap. */
+/*
+ * Times of the bucket are in 1/1024 ns, so that rates above 1e9/s are possible; differences may
+ * wrap.
+ */
 #define FRACTION_BITS 10
 
 static atomic64_t window_start;
@@ -24,8 +27,8 @@ static atomic64_t bucket_empty;
 static struct {
 	u32 limit;
 	bool bucket;
-	u64 interval;	/* from one token to the next */
-	u64 depth;	/* of a full bucket */
+	u64 interval;	/* time between two tokens */
+	u64 depth;	/* time that fills an empty bucket */
 } rate;
 
 static bool rate_over_window(u64 now, u32 limit)
@@ -37,7 +40,7 @@ static bool rate_over_window(u64 now, u32 limit)
 	return (u32)atomic_inc_return(&window_count) > limit;
 }
 
-/* A bucket that has been left alone is full, not fuller. */
+/* A bucket that was not used for a long time is full, and not more than full. */
 static s64 rate_no_fuller(s64 empty, s64 now, u64 depth)
 {
 	return now - empty > (s64)depth ? now - (s64)depth : empty;
@@ -75,7 +78,7 @@ void grtrace_rate_clear(void)
 	atomic64_set(&bucket_empty, (now << FRACTION_BITS) - rate.depth);
 }
 
-/* No deeper than 26 days of tokens: differences of times must not wrap. */
+/* A full bucket has at most the tokens of 26 days, because differences of times must not wrap. */
 static u64 rate_bucket_depth(u64 interval, u32 burst)
 {
 	u64 depth;

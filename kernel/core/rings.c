@@ -34,7 +34,7 @@ static const struct {
 #define PLACE_LIVE 1
 #define PLACE_GONE 2
 
-/* Counts rings that went: a place may have another ring after that. */
+/* Number of rings that were removed: afterwards, their places may have other rings. */
 unsigned int grtrace_rings_gone;
 
 static struct grtrace_ring *places;
@@ -42,7 +42,7 @@ static u32 slot_ring[GRTRACE_RINGS] = {[0 ... GRTRACE_RINGS - 1] = GRT_RING_NONE
 static u32 next_id;
 static DEFINE_RAW_SPINLOCK(rings_lock);
 
-/* Gives places and slots back. */
+/* Releases places and slots. */
 static void rings_reap_fn(struct work_struct *work);
 static DECLARE_DELAYED_WORK(reap, rings_reap_fn);
 static void rings_wake_reaper(struct irq_work *work);
@@ -59,7 +59,7 @@ const struct grtrace_ring *grtrace_ring_get(u32 id)
 {
 	const struct grtrace_ring *ring = rings_place_of(id);
 
-	return smp_load_acquire(&ring->id) == id ? ring : NULL; /* before the rest; pairs with place_fill() */
+	return smp_load_acquire(&ring->id) == id ? ring : NULL; /* pairs with place_fill() */
 }
 
 /**
@@ -132,7 +132,9 @@ bool grtrace_ring_name(u32 id, char *name, size_t size)
 }
 EXPORT_SYMBOL_GPL(grtrace_ring_name);
 
-/* Whether a ring with this id would find a place, and a slot, which an injected event may have taken for it.
+/*
+ * Whether a ring with this id would find a place and a slot, which an injected event may have
+ * taken.
  */
 static bool rings_is_free(u32 id, bool with_slot)
 {
@@ -142,7 +144,7 @@ static bool rings_is_free(u32 id, bool with_slot)
 	       (!with_slot || owner == GRT_RING_NONE || owner == id);
 }
 
-/* Under the lock. Return: the next id for which there is room, or -ENOSPC */
+/* The caller holds the lock. Return: the next id for which there is room, or -ENOSPC */
 static int rings_find_id(void)
 {
 	u32 i;
@@ -156,7 +158,7 @@ static int rings_find_id(void)
 	return -ENOSPC;
 }
 
-/* Under the lock. */
+/* The caller holds the lock. */
 static void rings_place_fill(u32 id, const char *name, enum grt_engine engine, const char *driver,
 			     const struct device *dev)
 {
@@ -169,7 +171,7 @@ static void rings_place_fill(u32 id, const char *name, enum grt_engine engine, c
 	ring->state = PLACE_LIVE;
 	cmpxchg(&slot_ring[id % GRTRACE_RINGS], GRT_RING_NONE, id);
 	WRITE_ONCE(next_id, id + 1);
-	smp_store_release(&ring->id, id); /* after the rest; pairs with grtrace_ring_get() */
+	smp_store_release(&ring->id, id); /* id after the rest; pairs with grtrace_ring_get() */
 }
 
 /**
@@ -266,7 +268,7 @@ static void rings_place_release(struct grtrace_ring *ring)
 }
 
 /*
- * No CPU uses rings any more that were removed before @gone. Return: whether some are left for
+ * No CPU uses the rings any more that were removed before @gone. Return: whether some are left for
  * later
  */
 static bool rings_reap_places(unsigned long *gone)

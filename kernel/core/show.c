@@ -29,7 +29,7 @@ static void show_add_balance(struct grt_balance *sum, const struct grt_balance *
 		sum->fate[i] += b->fate[i];
 }
 
-/* Looks again while the CPU is between two of its counters, which lasts nanoseconds. */
+/* Reads again while the CPU is between two of its counters, which takes nanoseconds. */
 static struct grt_balance show_look_at(const struct grtrace_cpu *c)
 {
 	struct grt_balance b;
@@ -146,13 +146,13 @@ static int show_card_number(struct device *dev, void *number)
 	return !strchr(dev_name(dev), '-'); /* card0-HDMI-A-1 is a connector */
 }
 
-/* Below the device, or below the virtio device on it. */
+/* Below the device or, for a virtio GPU, below the virtio device. */
 static int show_card_below(struct device *dev, void *number)
 {
 	return show_card_number(dev, number) || device_for_each_child(dev, number, show_card_number);
 }
 
-/* The DRM device of a GPU on a bus that has one, "-" where it is unknown. */
+/* The DRM device of a GPU at a bus address; "-": unknown. */
 static void show_card(struct seq_file *m, const char *device)
 {
 	struct device *dev = bus_find_device_by_name(&platform_bus_type, NULL, device);
@@ -245,7 +245,7 @@ static int grtrace_version_show(struct seq_file *m, void *unused)
 	return 0;
 }
 
-/* The file of a stage; it may have gone since the file was opened. */
+/* A file of a stage, which may have been unloaded since the file was opened. */
 static int grtrace_stage_file_show(struct seq_file *m, void *unused)
 {
 	enum grt_stage kind = (unsigned long)m->private;

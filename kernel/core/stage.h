@@ -87,7 +87,10 @@ struct grtrace_look {
 	u8 percent;
 };
 
-/* Results of update(): the stage is active; it needs JOB records; time stamps; only done(); done(), too. */
+/*
+ * Results of update(): the stage is active; it needs JOB records; it needs time stamps; it has
+ * only done(); it has done(), too.
+ */
 #define GRTRACE_STAGE_ON      1U
 #define GRTRACE_STAGE_HOLDS   2U
 #define GRTRACE_STAGE_STAMPS  4U
@@ -143,7 +146,7 @@ void grtrace_stage_unregister(const struct grtrace_stage *s);
 /* The current value of every numeric key, by enum grt_key. */
 extern u64 grtrace_config[GRT_CONFIG_KEYS];
 
-/* The setting filter_events; while events come, it changes bit by bit. */
+/* The setting filter_events; while events are emitted, it changes bit by bit. */
 extern struct grt_type_set grtrace_wanted_types;
 
 /** grtrace_setting - the value of a key; any context */

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The stages that are loaded; judge.c asks them.
+ * The loaded stages, which judge.c calls.
  *
- * A setting may change while events are decided on other CPUs; an event then
- * meets the old or the new value, and is counted accordingly.
+ * A setting may change while other CPUs decide about events. An event then meets the old or the
+ * new value, and is counted accordingly.
  */
 #include <linux/module.h>
 #include <linux/rcupdate.h>
@@ -14,16 +14,16 @@
 u64 grtrace_config[GRT_CONFIG_KEYS];
 EXPORT_SYMBOL_GPL(grtrace_config);
 
-/* Set when anything but the level may stand against an event: the one test of the usual path. */
+/* Set if anything other than the level may drop an event: the only test on the usual path. */
 bool grtrace_judging;
 
-/* Set when a stage only wants to see what becomes of the events. */
+/* Set if a stage only wants to see the fate of events. */
 bool grtrace_watching;
 
 /* The requests of all stages together, GRTRACE_STAGE_*. */
 unsigned int grtrace_wanted;
 
-/* Loaded; grtrace_lock. */
+/* The loaded stages; protected by grtrace_lock. */
 static const struct grtrace_stage *loaded[GRT_STAGES];
 
 /* Stages that are being removed. */
@@ -54,13 +54,13 @@ int grtrace_lock_for_file(enum grt_stage stage)
 	bool locked = false;
 	int err;
 
-	might_lock(&grtrace_lock); /* lockdep does not take an attempt for a wait */
+	might_lock(&grtrace_lock); /* lockdep does not take a trylock for a wait */
 	err = wait_event_killable(unlocked,
 				  (locked = mutex_trylock(&grtrace_lock)) || READ_ONCE(leaving[stage]));
 	return err || locked ? err : -ENODEV;
 }
 
-/* The stages that have something to do. */
+/* The stages that are active. */
 const struct grtrace_stage __rcu *grtrace_stages_on[GRT_STAGES];
 
 /* Stages whose done() is called, BIT(kind). */
@@ -87,10 +87,10 @@ static unsigned int stages_ask_updates(void)
 /** grtrace_stages_update - call after a setting has changed, grtrace_lock held */
 void grtrace_stages_update(void)
 {
-	bool limited = grtrace_rate_update(); /* always: it takes the settings over */
+	bool limited = grtrace_rate_update(); /* always: it takes over settings */
 	unsigned int all = stages_ask_updates();
 
-	/* without memory for stamps the stages that want them go without */
+	/* if there is no memory for stamps, stages work without them */
 	if (all & (GRTRACE_STAGE_HOLDS | GRTRACE_STAGE_STAMPS) && grtrace_jobs_keep_stamps())
 		all &= ~(GRTRACE_STAGE_HOLDS | GRTRACE_STAGE_STAMPS);
 	WRITE_ONCE(grtrace_wanted, all);
@@ -170,7 +170,10 @@ EXPORT_SYMBOL_GPL(grtrace_stage_register);
  */
 void grtrace_stage_unregister(const struct grtrace_stage *s)
 {
-	/* without grtrace_lock: it waits for users of the files, see grtrace_lock_for_file() */
+	/*
+	 * without grtrace_lock, because it waits for users of the files, see
+	 * grtrace_lock_for_file()
+	 */
 	WRITE_ONCE(leaving[s->kind], true);
 	wake_up(&unlocked);
 	grtrace_control_remove(s->kind);
@@ -182,6 +185,6 @@ void grtrace_stage_unregister(const struct grtrace_stage *s)
 	grtrace_config_reset(s->kind);
 	grtrace_stages_update();
 	grtrace_unlock();
-	synchronize_rcu(); /* CPUs that still see it have interrupts off */
+	synchronize_rcu(); /* CPUs that still use the stage have interrupts off */
 }
 EXPORT_SYMBOL_GPL(grtrace_stage_unregister);

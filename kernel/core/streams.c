@@ -25,12 +25,12 @@
 
 /**
  * struct stream - an open file
- * @lock: one read at a time
- * @cpus: the CPUs it reads
- * @cpu: whose packet it is in, while @pos is not 0
- * @pos: bytes of that packet given away (text: turned into lines)
- * @text: lines instead of packets
- * @line, @line_len, @line_pos: the line being given away
+ * @lock: only one read at a time
+ * @cpus: the CPUs that it reads
+ * @cpu: the CPU of the packet that is being read, while @pos is not 0
+ * @pos: bytes of that packet that were returned (text: converted to lines)
+ * @text: returns lines instead of packets
+ * @line, @line_len, @line_pos: the line that is being returned
  */
 struct stream {
 	struct mutex lock;
@@ -175,7 +175,7 @@ static int streams_stream_release(struct inode *inode, struct file *file)
 	return 0;
 }
 
-/* The packet the stream is in, else the one that begins first. */
+/* The packet that the stream is reading, or else the one that begins first. */
 static const struct grt_packet *streams_next_packet(struct stream *s)
 {
 	const struct grt_packet *p, *first = NULL;
@@ -209,7 +209,7 @@ static void streams_packet_done(struct stream *s)
 	grtrace_packet_consume(s->cpu);
 }
 
-/* Gives as many whole packets as fit; a part of one only when it is the first. */
+/* Returns as many complete packets as fit; a part of a packet only if it is the first one. */
 static ssize_t streams_read_packets(struct stream *s, char __user *to, size_t count)
 {
 	const struct grt_packet *p;
@@ -231,7 +231,7 @@ static ssize_t streams_read_packets(struct stream *s, char __user *to, size_t co
 	return done;
 }
 
-/* Converts the next record to a line; false: there is none. */
+/* Converts the next record to a line. Return: false: there is none. */
 static bool streams_next_line(struct stream *s)
 {
 	const struct grt_packet *p = streams_next_packet(s);
@@ -272,8 +272,8 @@ static ssize_t streams_read_lines(struct stream *s, char __user *to, size_t coun
 }
 
 /*
- * Waits if there was no packet. Return: 0: try again, 1: end of file, or an error. After tracing
- * has stopped, losses that had no room for a packet get one, once everything was read.
+ * Called if there was no packet: waits. Return: 0: try again, 1: end of file, or an error. After
+ * tracing has stopped and everything was read, losses that had no room for a packet get one.
  */
 static int streams_wait_for_packet(struct stream *s, bool nonblock)
 {

@@ -14,7 +14,7 @@
 
 #include "core.h"
 
-/* Most events that one line of `emit` may stand for. */
+/* Most events for which one line of `emit` may stand. */
 #define EMIT_COUNT_MAX 1000000
 
 const char *grtrace_event_name(unsigned int type)
@@ -74,7 +74,7 @@ static void text_field_set_value(const struct grt_field *f, void *e, u64 value)
 	memcpy(e + f->offset, &value, f->size); /* little-endian, as the format is */
 }
 
-/* Names are whatever a program chose: nothing in them ends the text, or does something to a terminal. */
+/* A program can choose any name, so no character of it may end the text or affect a terminal. */
 static int text_print_string(char *buf, size_t size, const char *text, size_t room)
 {
 	size_t len = strnlen(text, room), i;
@@ -142,7 +142,7 @@ int grtrace_event_print(char *buf, size_t size, const struct grt_event *e, unsig
 /**
  * struct emit_line - one parsed line of `emit`
  * @ev: the event, with room for any payload
- * @count: how often; seqno rises by one each time
+ * @count: how many events; the seqno of each is one higher
  */
 struct emit_line {
 	union {
@@ -160,7 +160,7 @@ static const struct grt_field *text_find_field(const struct grt_field *f, const 
 	return NULL;
 }
 
-/* Negative numbers are taken for signed fields only. */
+/* Negative numbers are only accepted for signed fields. */
 static int text_parse_number(const struct grt_field *f, const char *text, u64 *value)
 {
 	unsigned int bits = f->size * 8;
@@ -251,7 +251,7 @@ static int text_emit_line(const struct emit_line *l)
 	return 0;
 }
 
-/* Every line once; @emit false only checks. */
+/* Emits every line once; @emit false: only checks them. */
 static int text_do_lines(char *text, bool emit)
 {
 	struct emit_line l;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The trace events of grtrace_trace.h: events that are delivered, or would be if there were room,
- * also go to programs that attached by ftrace, perf or BPF.
+ * The trace events of grtrace_trace.h: events that are delivered, or that are lost for lack of
+ * room, are also passed to programs that are attached by ftrace, perf or BPF.
  */
 #include <linux/module.h>
 
@@ -12,7 +12,7 @@
 
 DEFINE_STATIC_KEY_FALSE(grtrace_traced);
 
-/* Called with the first and the last listener of each event. */
+/* Called for the first and the last listener of each event. */
 int grtrace_trace_begin(void)
 {
 	static_branch_inc(&grtrace_traced);
@@ -24,7 +24,7 @@ void grtrace_trace_end(void)
 	static_branch_dec(&grtrace_traced);
 }
 
-/* By type, NULL: it has no trace event. */
+/* By type; NULL: there is no trace event. */
 #undef GRT_TRACE_EVENT
 #define GRT_TRACE_EVENT(name, NAME) \
 	[GRT_EV_##NAME] = trace_grtrace_##name,

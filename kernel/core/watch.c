@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The watch list: rings and contexts whose jobs are delivered, or are not. It is
- * replaced as a whole; a decision about an event uses the old or the new one.
+ * The watch list: rings and contexts whose jobs are delivered, or are not. It is always replaced
+ * as a whole, so a decision about an event uses either the old or the new one.
  */
 #include <linux/rcupdate.h>
 #include <linux/slab.h>
@@ -84,7 +84,7 @@ static int watch_parse_word(struct watch_entry *w, const char *word)
 	return 0;
 }
 
-/* Return: where the list has this entry, or -ENOENT. */
+/* Return: the index of this entry in the list, or -ENOENT. */
 static int watch_find(const struct watch *w, const struct watch_entry *entry)
 {
 	unsigned int i;
@@ -105,7 +105,7 @@ static int watch_add(struct watch *w, const struct watch_entry *entry)
 }
 
 /*
- * Applies one word of an edit: an entry that exists already need not be added; one that is removed
+ * Applies one word of an edit. To add an entry that exists has no effect; an entry to be removed
  * must exist.
  */
 static int watch_edit(struct watch *w, const struct watch_entry *entry, bool add)
@@ -121,7 +121,7 @@ static int watch_edit(struct watch *w, const struct watch_entry *entry, bool add
 	return 0;
 }
 
-/* @w begins as the present list, which only words with + or - leave in place. */
+/* @w begins as the current list, which is kept only if the words have + or -. */
 static int watch_parse(struct watch *w, char *text)
 {
 	struct watch_entry entry;

@@ -9,7 +9,7 @@
 #include "compat/drm_sched.h"
 #include "softgpu.h"
 
-/* Closing a file waits at most this long until jobs that have ended are freed. */
+/* How long closing a file waits until ended jobs are freed. */
 #define CLOSE_WAIT msecs_to_jiffies(1000)
 
 static void client_free_list(struct list_head *over)
@@ -168,7 +168,7 @@ void softgpu_postclose(struct drm_device *drm, struct drm_file *file)
 	softgpu_client_put(client);
 }
 
-/* Moves up to @max results to @list. */
+/* Moves at most @max results to @list. */
 static void client_take_results(struct softgpu_client *client, struct list_head *list, u32 max)
 {
 	struct list_head *last = &client->over;
@@ -184,7 +184,7 @@ static void client_take_results(struct softgpu_client *client, struct list_head 
 	spin_unlock_irq(&client->lock);
 }
 
-/* Results that could not be reported stay, in their order. */
+/* Puts results that could not be reported back, in their order. */
 static void client_give_back(struct softgpu_client *client, struct list_head *list, u32 told)
 {
 	spin_lock_irq(&client->lock);

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * grtrace_softgpu.ko: a GPU without hardware under the real DRM scheduler, whose
- * every job takes its requested time. This file has the device and its
- * parameters; see softgpu.h for how it works.
+ * grtrace_softgpu.ko: a GPU without hardware under the real DRM scheduler. Each job takes the time
+ * that it requests. This file has the device and its parameters; see softgpu.h for how it works.
  */
 #define pr_fmt(fmt) "grtrace_softgpu: " fmt
 
@@ -65,7 +64,7 @@ static int device_softgpu_ring_ioctl(struct drm_device *drm, void *data, struct 
 		.timeout_ms = softgpu_timeout_ms,
 		.jobs_max = softgpu_jobs_max,
 	};
-	/* no error: a request for one too many also gets the limits */
+	/* no error: a request for more rings than exist also gets the limits */
 	if (index >= gpu->nrings)
 		return 0;
 	arg->type = gpu->rings[index].type;
@@ -159,7 +158,7 @@ static int __init device_softgpu_probe(struct platform_device *pdev)
 	return err;
 }
 
-/* No remove: the device goes with the module only, see softgpu_exit(). */
+/* No remove: the device exists until the module is unloaded, see softgpu_exit(). */
 static struct platform_driver platform_driver = {
 	.driver.name = GRTRACE_SOFTGPU_DRIVER,
 };
@@ -186,7 +185,10 @@ static bool __init device_parameters_good(void)
 		pr_err("a GPU without rings: give one of gfx, compute, sdma, video\n");
 		return false;
 	}
-	/* shorter than that the scheduler may still be handing out the job that it takes for hung */
+	/*
+	 * within a shorter time, the scheduler may still be handing over the job that it takes for
+	 * hung
+	 */
 	if (softgpu_timeout_ms && !device_allowed("timeout_ms", softgpu_timeout_ms, 10, 600000))
 		return false;
 	return device_allowed("cards", cards, 1, CARDS_MAX) &&
@@ -228,7 +230,7 @@ static int __init device_add_cards(void)
 	return 0;
 }
 
-/* The driver core keeps the error of a probe for itself. */
+/* The driver core does not report the error of a probe. */
 static int __init device_all_probed(void)
 {
 	unsigned int i;
@@ -266,9 +268,8 @@ static void __exit device_softgpu_exit(void)
 	device_remove_cards();
 	platform_driver_unregister(&platform_driver);
 	/*
-	 * Whoever gave up the last reference to a fence, or freed the last job,
-	 * may still be in our text: in an interrupt, or as a task that was
-	 * preempted there.
+	 * The context that released the last reference to a fence, or freed the last job, may
+	 * still run code of this module: an interrupt, or a preempted task.
 	 */
 	rcu_barrier();
 	synchronize_rcu();

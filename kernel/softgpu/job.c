@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The way of a job from the ioctl to the scheduler's queue, and the end of its life. */
+/* The path of a job from the ioctl to the scheduler's queue, and the end of its life. */
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
 #include <linux/timekeeping.h>
@@ -10,7 +10,7 @@
 #include "compat/drm_sched.h"
 #include "softgpu.h"
 
-/* Jobs that are made before the first of them is pushed. */
+/* Most jobs that are made before the first of them is pushed. */
 #define AT_ONCE 64
 
 struct fence_name {
@@ -78,7 +78,7 @@ static void job_put_out(struct softgpu_job *job)
 	job->out = NULL;
 }
 
-/* Frees a job that the scheduler does not have. */
+/* Frees a job that the scheduler does not have yet. */
 static void job_discard(struct softgpu_job *job)
 {
 	job_put_out(job);
@@ -86,8 +86,8 @@ static void job_discard(struct softgpu_job *job)
 }
 
 /*
- * From here on, the scheduler has the job, and may free it at any time. @name: gets the name of its
- * fence
+ * From here on, the scheduler owns the job, and may free it at any time. @name: gets the name of
+ * its fence
  */
 static void job_push(struct softgpu_client *client, struct softgpu_job *job, struct fence_name *name)
 {
@@ -103,7 +103,7 @@ static void job_push(struct softgpu_client *client, struct softgpu_job *job, str
 	if (job->out)
 		drm_syncobj_replace_fence(job->out, finished);
 	job_put_out(job);
-	kref_get(&job->ref); /* the result's */
+	kref_get(&job->ref); /* reference of the result */
 	kref_get(&client->ref);
 	job->client = client;
 	atomic_inc(&client->gpu->live);
@@ -128,7 +128,7 @@ static int job_prepare(struct softgpu_client *client, struct drm_file *file, str
 	return err;
 }
 
-/* Return: a job that is ready to be pushed, ERR_PTR */
+/* Return: a job that is ready to be pushed, or ERR_PTR */
 static struct softgpu_job *make_job(struct softgpu_client *client, struct drm_file *file,
 				    const struct grtrace_softgpu_job *arg)
 {
@@ -207,7 +207,7 @@ static int job_submit_some(struct softgpu_client *client, struct drm_file *file,
 	}
 	mutex_unlock(&client->mutex);
 	*done += n;
-	/* they run by now: a caller that cannot get their fences finds them in the results */
+	/* the jobs run by now: a caller that cannot get their fences finds them in the results */
 	for (i = 0; i < n; i++)
 		if (put_user(names[i].ctx, &user[i].ctx) || put_user(names[i].seqno, &user[i].seqno))
 			err = -EFAULT;
@@ -271,7 +271,10 @@ void softgpu_job_free(struct softgpu_job *job)
 	struct softgpu *gpu = client->gpu;
 	unsigned long flags;
 
-	/* out of the queue of an entity that went: its finished fence has this error */
+	/*
+	 * taken out of the queue of an entity that was destroyed: its finished fence has this
+	 * error
+	 */
 	if (!job->over)
 		softgpu_job_over(job, GRTRACE_SOFTGPU_KILLED, -ESRCH);
 	drm_sched_job_cleanup(&job->base);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The "hardware": what the scheduler hands to a ring, and the timer that ends
- * it. The design is that of the kernel's own mock scheduler
+ * The "hardware": the jobs that the scheduler hands to a ring, and the timer that ends them. The
+ * design is that of the kernel's own mock scheduler
  * (drivers/gpu/drm/scheduler/tests/mock_scheduler.c, Linux 6.17).
  */
 #include <linux/devcoredump.h>
@@ -51,8 +51,8 @@ static struct softgpu_job *ring_running(struct softgpu_ring *ring)
 }
 
 /*
- * The first job begins where the one before it was to end, or when it came, if
- * that was later.
+ * The first job begins when the job before it was to end, or when it was handed over, if that was
+ * later.
  */
 static void ring_begin(struct softgpu_ring *ring, u64 from)
 {
@@ -135,11 +135,11 @@ static struct dma_fence *ring_run_job(struct drm_sched_job *sched_job)
 		spin_unlock_irqrestore(&ring->lock, flags);
 		return ring_refuse(job, -ENODEV);
 	}
-	/* it can be seen from now on, by others than us */
+	/* from now on, others can see the fence */
 	__module_get(THIS_MODULE);
 	kref_get(&job->ref);
 	dma_fence_init(&job->fence, &fence_ops, &ring->lock, ring->context, ++ring->seqno);
-	dma_fence_get(&job->fence); /* the scheduler's */
+	dma_fence_get(&job->fence); /* reference of the scheduler */
 	r->hw_ctx = ring->context;
 	r->hw_seqno = ring->seqno;
 	list_add_tail(&job->link, &ring->jobs);
@@ -173,9 +173,9 @@ static void ring_dump(struct softgpu_ring *ring, const struct grtrace_softgpu_re
 }
 
 /*
- * The scheduler has taken the job off its list and leaves it to us. Whatever
- * runs longer than the timeout is aborted, whether it hangs or is just long; it
- * may also have ended in the meantime.
+ * The scheduler has taken the job off its list and leaves it to this driver. Any job that runs
+ * longer than the timeout is aborted, whether it hangs or not; it may also have ended in the
+ * meantime.
  */
 static enum drm_gpu_sched_stat ring_timedout_job(struct drm_sched_job *sched_job)
 {
@@ -213,7 +213,7 @@ static const struct drm_sched_backend_ops sched_ops = {
 int softgpu_ring_init(struct softgpu *gpu, struct softgpu_ring *ring, u32 type, unsigned int number,
 		      struct device *dev)
 {
-	/* as amdgpu's rings are named */
+	/* named like amdgpu's rings */
 	static const char *const names[] = { "gfx_%u", "comp_%u", "sdma%u", "vcn_dec_%u" };
 	long timeout = softgpu_timeout_ms ? msecs_to_jiffies(softgpu_timeout_ms) : MAX_SCHEDULE_TIMEOUT;
 

@@ -29,11 +29,11 @@
 #include "flights.h"
 #include "window.h"
 
-/* Fates of events that are not wanted: these do not count. */
+/* Events with these fates were not wanted, so they are not counted. */
 #define UNWANTED (BIT(GRT_FATE_FILTERED) | BIT(GRT_FATE_WATCH_DENIED) | BIT(GRT_FATE_BELOW_LEVEL))
 
 /**
- * struct sums - of a ring; see AGGREGATE in events.def
+ * struct sums - the sums of a ring; see AGGREGATE in events.def
  */
 struct sums {
 	u64 events;
@@ -51,14 +51,14 @@ struct sums {
 	u8 engine;
 };
 
-/* The two sets of a CPU; only changed on it, with interrupts off. */
+/* The two sets of a CPU; only changed on this CPU, with interrupts off. */
 struct cpu_sums {
 	struct sums set[2][GRTRACE_RINGS];
 };
 
 /*
- * Which set events go to: bit 0, and in the other bits the stamp from which on
- * it is the other one.
+ * Bit 0 is the number of the set to which events are added, the other bits the stamp from which on
+ * it is the other set.
  */
 #define NO_BORDER (~1ULL)
 
@@ -69,7 +69,7 @@ static struct flights *flights;
 static atomic_t depths[GRTRACE_RINGS];
 static struct window window;
 
-/* Here rings are known by their slots; these had an event. */
+/* Rings are identified by their slots here; these rings had an event. */
 static DECLARE_BITMAP(used, GRTRACE_RINGS);
 
 /**
@@ -88,7 +88,7 @@ struct told {
 static DEFINE_MUTEX(aggregate_lock);
 static struct told told[GRTRACE_RINGS];
 
-/* The last window in which there was anything; @end 0: none yet. */
+/* The last window in which something happened; @end 0: none so far. */
 static struct {
 	struct sums sums[GRTRACE_RINGS];
 	u64 begin;
@@ -112,7 +112,7 @@ static void aggregator_add_depth(struct sums *s, u32 depth)
 	s->depth_max = max(s->depth_max, depth);
 }
 
-/* Return: jobs in flight on the ring, this one included */
+/* Return: jobs in flight on the ring, including this one */
 static u32 aggregator_job_begins(const struct grt_event *e, unsigned int slot)
 {
 	u64 key = flight_key(e), evicted;
@@ -128,7 +128,7 @@ static u32 aggregator_job_begins(const struct grt_event *e, unsigned int slot)
 	return depth;
 }
 
-/* Return: whether it is known since when it was in flight */
+/* Return: whether it is known when the flight began */
 static bool aggregator_job_ends(const struct grt_event *e, u64 *latency)
 {
 	u64 word;
@@ -179,14 +179,14 @@ static bool aggregator_replaceable(u16 type)
 	return false;
 }
 
-/* Events that are counted: those of a ring's work. */
+/* Events that are counted: those about work of a ring. */
 static bool aggregator_counted(u16 type)
 {
 	return aggregator_replaceable(type) || type == GRT_EV_SYNC_WAIT_ENTER ||
 	       type == GRT_EV_SYNC_WAIT_EXIT || type == GRT_EV_ERROR;
 }
 
-/* The slot of the event's ring, negative where @counts is false. */
+/* The slot of the event's ring; negative if @counts is false. */
 static int aggregator_slot_of(const struct grt_event *e, bool counts)
 {
 	return counts ? grtrace_ring_slot(e->ring) : -1;
@@ -256,20 +256,23 @@ static void aggregator_merge(struct sums *to, const struct sums *from)
 	to->engine = from->engine;
 }
 
-/* Lets events go to the other set from @now on, and waits until no CPU adds to the old one. Return: which that is */
+/*
+ * Makes events go to the other set from @now on, and waits until no CPU adds to the old one.
+ * Return: the old set
+ */
 static unsigned int aggregator_switch_sets(u64 *now)
 {
 	unsigned int old = current_set & 1;
 
 	*now = ktime_get_mono_fast_ns() & ~1ULL;
 	WRITE_ONCE(current_set, *now | old);
-	synchronize_rcu(); /* all CPUs that add now have seen the border */
+	synchronize_rcu(); /* all CPUs that add from now on have seen the border */
 	WRITE_ONCE(current_set, NO_BORDER | !old);
-	synchronize_rcu(); /* clocks of CPUs may differ: now none compares with the old edge */
+	synchronize_rcu(); /* no CPU compares with the old border any more */
 	return old;
 }
 
-/* Return: the sums of a ring on all CPUs, which are zero then */
+/* Return: the sums of a ring on all CPUs, which are set to zero */
 static struct sums aggregator_collect(unsigned int set, unsigned int ring)
 {
 	struct sums sum = {};
@@ -311,7 +314,7 @@ static void aggregator_emit_pending(struct told *t, unsigned int slot, u64 end)
 	};
 
 	if (!grtrace_emit_record(&ev.e))
-		return; /* with the next window's */
+		return; /* in the records of the next window */
 	t->records++;
 	memset(&t->pending, 0, sizeof(t->pending));
 }
@@ -328,7 +331,10 @@ static void aggregator_end_ring(const struct sums *s, unsigned int ring, u64 beg
 		aggregator_emit_pending(t, ring, end);
 }
 
-/* Return: whether anything happened in it, or waits for room: the next window is to follow at once */
+/*
+ * Return: whether anything happened in the window, or sums wait for room: then the next window
+ * follows at once
+ */
 static bool aggregator_end_window(u64 *end)
 {
 	static struct sums sums[GRTRACE_RINGS];
@@ -376,7 +382,7 @@ static void aggregator_window_fn(struct work_struct *work)
 	mutex_unlock(&aggregate_lock);
 }
 
-/* The records of the window that has begun, whatever is left of it. */
+/* Writes the records of the current window, for the time that has passed. */
 static void aggregator_end_last_window(void)
 {
 	u64 end;
@@ -387,7 +393,7 @@ static void aggregator_end_last_window(void)
 	mutex_unlock(&aggregate_lock);
 }
 
-/* Jobs in flight become unknown. */
+/* Forgets the jobs in flight. */
 static void aggregator_forget_jobs(void)
 {
 	flights_clear(flights);
@@ -395,7 +401,7 @@ static void aggregator_forget_jobs(void)
 }
 
 /*
- * A window ends early, and its records are those of the ring that has gone; where there is no room for them
+ * Ends a window early, and writes the records of the removed ring; if there is no room for them,
  * they wait.
  */
 static bool aggregator_forget(unsigned int ring)
@@ -443,7 +449,7 @@ static unsigned int aggregator_update(void)
 
 	WRITE_ONCE(window.length, grtrace_setting(GRT_CONFIG_aggregator_window) * NSEC_PER_MSEC);
 	if (on && !aggregating) {
-		synchronize_rcu(); /* events of the time before */
+		synchronize_rcu(); /* events of an earlier time */
 		aggregator_forget_jobs();
 	} else if (!on && aggregating && READ_ONCE(window.ticking)) {
 		mod_delayed_work(system_wq, &window.work, 0);
@@ -456,7 +462,7 @@ static unsigned int aggregator_update(void)
 	return GRTRACE_STAGE_ON | GRTRACE_STAGE_DONE;
 }
 
-/* A ring of the window that has begun, as its CPUs have it; on each of them in turn. */
+/* Sums of a ring in the current window, read from one CPU after the other. */
 struct open_ring {
 	struct sums sum;
 	unsigned int ring;
@@ -510,7 +516,7 @@ static void aggregator_show_depth(struct seq_file *m, const struct sums *s)
 	seq_printf(m, " | %llu.%02u | %u", div_u64(hundredths, 100), (u32)(hundredths % 100), s->depth_max);
 }
 
-/* Until the first window is over, the table is of what there is of it. */
+/* Until the first window is over, the table shows what there is of it. */
 static void aggregator_show_rings(struct seq_file *m)
 {
 	struct sums open;

@@ -37,7 +37,10 @@ static inline __u64 busy_at(__u64 word, __u64 t)
 	return (word + (word & BUSY_JOBS ? t : 0)) & BUSY_NS;
 }
 
-/* The time from one such number to a later one; events of CPUs that race may make it a little negative: 0 then. */
+/*
+ * The time between two such numbers; if CPUs report events in a race, it may be a little negative,
+ * which becomes 0.
+ */
 static inline __u64 busy_between(__u64 from, __u64 to)
 {
 	__u64 ns = (to - from) & BUSY_NS;
@@ -87,9 +90,9 @@ static inline __u64 busy_start(__u64 word, __u64 t)
 }
 
 /*
- * A job ended. @commit, @start: when it was committed and began, 0: unknown;
- * @before: END of the job before it, 0: none. A job without START on a ring
- * that reports them is added as far as no other job executed meanwhile.
+ * A job ended. @commit, @start: when it was committed and began, 0: unknown; @before: END of the
+ * job before it, 0: none. If the ring reports STARTs and the job has none, the time is added in
+ * which no other job executed.
  */
 static inline __u64 busy_end(__u64 word, __u64 t, __u64 commit, __u64 start, __u64 before)
 {

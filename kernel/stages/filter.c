@@ -27,7 +27,7 @@ struct pids {
 
 static struct pids __rcu *pids;
 
-/* The keys of the filter that may reject an event, with values that none has. */
+/* The keys that can reject an event, and the names under which rejected events are counted. */
 #define RULE(key)                      \
 	{                              \
 		GRT_CONFIG_##key, #key \
@@ -271,7 +271,7 @@ static void __exit filter_exit(void)
 {
 	grtrace_stage_unregister(&stage);
 	kfree(rcu_dereference_protected(pids, true));
-	rcu_barrier(); /* lists that were replaced */
+	rcu_barrier(); /* lists that were replaced, which RCU frees */
 }
 
 module_init(filter_init);

@@ -56,7 +56,7 @@ static inline u32 flight_ring(u64 word)
 	return word >> (64 - FLIGHT_RING_BITS);
 }
 
-/* When it was, seen from a later @now. */
+/* The time of a word, as seen at the later time @now. */
 static inline u64 flight_time(u64 word, u64 now)
 {
 	return now - ((now - word) & FLIGHT_NS);
@@ -74,19 +74,19 @@ static inline struct flight *flight_set(struct flights *f, u64 key)
 	return f->set[key & (FLIGHT_SETS - 1)];
 }
 
-/* The job's entry, NULL where it has none. */
+/* The job's entry; NULL: it has none. */
 static inline struct flight *flight_find(struct flights *f, u64 key)
 {
 	struct flight *at = flight_set(f, key);
 	int i;
 
 	for (i = 0; i < FLIGHT_WAYS; i++, at++)
-		if (smp_load_acquire(&at->key) == key) /* before its word; pairs with flight_publish() */
+		if (smp_load_acquire(&at->key) == key) /* pairs with flight_publish() */
 			return at;
 	return NULL;
 }
 
-/* The job's word as it is now, NONE where it has gone. */
+/* The job's present word; NONE: the job has gone. */
 static inline u64 flight_look(const struct flight *at, u64 key)
 {
 	u64 word = smp_load_acquire(&at->word); /* before the key: that of another job would not fit */
@@ -94,13 +94,13 @@ static inline u64 flight_look(const struct flight *at, u64 key)
 	return READ_ONCE(at->key) == key ? word : FLIGHT_NONE;
 }
 
-/* Marks the job whose word is @word. Return: false if another CPU was faster */
+/* Marks the job whose word is @word. Return: false: another CPU was faster */
 static inline bool flight_mark(struct flight *at, u64 word)
 {
 	return cmpxchg(&at->word, word, word | FLIGHT_MARK) == word;
 }
 
-/* Takes the job out. Return: false if it is not there, or another CPU has it */
+/* Takes the job out. Return: false: it is not there, or another CPU has taken it */
 static inline bool flight_take(struct flights *f, u64 key, u64 *word)
 {
 	struct flight *at = flight_find(f, key);
@@ -154,9 +154,9 @@ static inline struct flight *flight_claim_oldest(struct flight *set, u64 now, u6
 
 /**
  * flight_claim - claims an entry for a new job
- * @evicted: gets the word of the job that was removed for it, NONE: there was room
- * Return: the entry for flight_publish(); NULL: the job is there already, or another CPU works in
- * its set
+ * @evicted: gets the word of the job that was removed for it; NONE: there was room
+ * Return: the entry for flight_publish(); NULL: the job is there already, or another CPU is
+ * working in its set
  */
 static inline struct flight *flight_claim(struct flights *f, u64 key, u64 now, u64 *evicted)
 {
@@ -168,7 +168,7 @@ static inline struct flight *flight_claim(struct flights *f, u64 key, u64 now, u
 	return flight_claim_free(set) ?: flight_claim_oldest(set, now, evicted);
 }
 
-/** flight_publish - the job is there from now on */
+/** flight_publish - from now on, other CPUs find the job */
 static inline void flight_publish(struct flight *at, u64 key, u64 word)
 {
 	WRITE_ONCE(at->word, word);
@@ -180,7 +180,7 @@ static inline struct flights *flights_new(void)
 	return kvzalloc(sizeof(struct flights), GFP_KERNEL);
 }
 
-/* Takes all jobs of a ring out. */
+/* Takes out all jobs of a ring. */
 static inline void flights_forget(struct flights *f, u32 ring)
 {
 	struct flight *at = f->set[0];
@@ -196,7 +196,7 @@ static inline void flights_forget(struct flights *f, u32 ring)
 	}
 }
 
-/* Nobody uses it meanwhile. */
+/* Call this only while nobody uses the table. */
 static inline void flights_clear(struct flights *f)
 {
 	memset(f, 0, sizeof(*f));

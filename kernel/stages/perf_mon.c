@@ -32,8 +32,8 @@
 #define WINDOW NSEC_PER_SEC
 
 /*
- * The ends of a window of all rings differ at most by this, if it can be achieved in this many
- * tries.
+ * The ends of a window of all rings differ by at most this, if that can be reached within this
+ * many tries.
  */
 #define LOOK_NS	   (50 * NSEC_PER_USEC)
 #define LOOK_TRIES 10
@@ -42,11 +42,11 @@
 #define STARTED FLIGHT_MARK
 
 /**
- * struct ring_counts - what only grows
+ * struct ring_counts - counts that only grow
  * @emitted: events
- * @lost: of these
- * @jobs: complete ones with a known SUBMIT
- * @latency: their sum, ns
+ * @lost: of these, events that were lost
+ * @jobs: complete jobs with a known SUBMIT
+ * @latency: sum of their latencies, ns
  */
 struct ring_counts {
 	u64 emitted;
@@ -55,7 +55,7 @@ struct ring_counts {
 	u64 latency;
 };
 
-/* @seq is odd while this CPU counts: other CPUs look again then. */
+/* @seq is odd while this CPU counts; other CPUs then read again. */
 struct cpu_counts {
 	u32 seq;
 	struct ring_counts ring[GRTRACE_RINGS];
@@ -79,10 +79,10 @@ static struct ring_state rings[GRTRACE_RINGS];
 static struct flights *flights;
 static struct window window;
 
-/* Here rings are known by their slots; these had an event. */
+/* Rings are identified by their slots here; these rings had an event. */
 static DECLARE_BITMAP(used, GRTRACE_RINGS);
 
-/* Both ends of the last window that is over, and how many there were. */
+/* Both ends of the last complete window, and the number of complete windows. */
 static DEFINE_MUTEX(look_lock);
 static struct look before[GRTRACE_RINGS];
 static struct look last[GRTRACE_RINGS];
@@ -118,7 +118,7 @@ static void perf_mon_ring_unstart(struct ring_state *r, u64 now)
 	} while (!atomic64_try_cmpxchg(&r->busy, &old, new));
 }
 
-/* The job of this flight executes no more. */
+/* The job of this flight no longer executes. */
 static void perf_mon_flight_over(u64 word, u64 now)
 {
 	struct ring_state *r = &rings[flight_ring(word)];
@@ -131,7 +131,7 @@ static void perf_mon_flight_over(u64 word, u64 now)
 	WRITE_ONCE(r->ended, now);
 }
 
-/* The job executes on its ring before anybody can take it to be over. */
+/* The job must execute on its ring before another CPU can take it to be over. */
 static void perf_mon_flight_begin(const struct grt_event *e, u64 key, u64 mark,
 				  void (*begin)(struct ring_state *r, u64 now))
 {
@@ -155,7 +155,7 @@ static void perf_mon_on_commit(const struct grt_event *e)
 	perf_mon_flight_begin(e, flight_key(e), 0, perf_mon_ring_commit);
 }
 
-/* A START that meets the job's END on another CPU has been for nothing. */
+/* A START that another CPU overtakes with the job's END has no effect. */
 static void perf_mon_on_start(const struct grt_event *e)
 {
 	u64 key = flight_key(e), word;
@@ -182,7 +182,7 @@ static void perf_mon_on_end(const struct grt_event *e)
 		perf_mon_flight_over(word, e->time);
 }
 
-/* A beginning that another CPU reports after the job's COMPLETE begins nothing. */
+/* If another CPU reports a begin after the job's COMPLETE, nothing begins. */
 static void perf_mon_follow(const struct grtrace_look *l)
 {
 	const struct grt_event *e = l->e;
@@ -254,7 +254,7 @@ static void perf_mon_done(const struct grtrace_look *l, enum grt_fate fate)
 		perf_mon_follow(l);
 }
 
-/* A CPU counts for a few instructions with interrupts off: looking again does not last. */
+/* A CPU counts for a few instructions with interrupts off, so reading again does not take long. */
 static void perf_mon_read_counts(struct ring_counts *sum, const struct cpu_counts *c, unsigned int ring)
 {
 	struct ring_counts n;
@@ -333,7 +333,7 @@ static void perf_mon_window_fn(struct work_struct *work)
 	memset(looks, 0, sizeof(looks));
 	now = perf_mon_look_at_all(looks);
 	for_each_set_bit(ring, used, GRTRACE_RINGS)
-		if (looks[ring].time) /* it may be one that was used since */
+		if (looks[ring].time) /* a ring that may have been used since */
 			any |= perf_mon_look_again(ring, &looks[ring]);
 	windows++;
 	if (any) {
@@ -394,7 +394,7 @@ static void perf_mon_choose_window(unsigned int ring, struct look *a, struct loo
 	*b = last[ring];
 	if (windows && (READ_ONCE(window.ticking) || now - b->time < WINDOW))
 		return;
-	/* none is over yet, or nothing has happened since the last one */
+	/* no window is complete yet, or nothing has happened since the last one */
 	*a = last[ring];
 	*b = perf_mon_look_at(ring);
 	a->time = windows ? b->time - WINDOW : READ_ONCE(window.edge);
@@ -423,7 +423,7 @@ static int perf_mon_stats_show(struct seq_file *m, void *unused)
 	return 0;
 }
 
-/* Forgets everything; no CPU counts, or counts are not needed. */
+/* Forgets everything; call this while no CPU counts, or when counts are not needed. */
 static void perf_mon_reset(void)
 {
 	int cpu;
@@ -442,7 +442,7 @@ static void perf_mon_reset(void)
 	mutex_unlock(&look_lock);
 }
 
-/* What the ring had in the current window is not reported any more. */
+/* Drops the ring's counts in the current window. */
 static bool perf_mon_forget(unsigned int ring)
 {
 	int cpu;
@@ -470,7 +470,7 @@ static unsigned int perf_mon_update(void)
 	bool on = grtrace_setting(GRT_CONFIG_perf_mon);
 
 	if (on && !monitoring) {
-		synchronize_rcu(); /* events of the time before */
+		synchronize_rcu(); /* events of an earlier time */
 		perf_mon_reset();
 	}
 	monitoring = on;

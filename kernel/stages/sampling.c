@@ -25,13 +25,13 @@ enum mode { STATIC, ADAPTIVE, THRESHOLD };
 #define STEP_MS 100
 
 /*
- * Every n-th event of a CPU is measured: reading the clock costs as much as a
- * tenth of it. No multiple of how many events a job has, or it would always be the same.
+ * Every n-th event of a CPU is measured, because reading the clock costs a tenth of an event. n is
+ * not a multiple of the number of events of a job, so that it is not always the same event.
  */
 #define MEASURED 7
 
 /**
- * struct ring_counts - of the jobs, and events of no known job, of a ring
+ * struct ring_counts - counts of a ring's jobs, and of events of no known job
  * @total: all
  * @sampled: those that were kept
  */
@@ -59,10 +59,10 @@ struct own {
 
 static struct own __percpu *own;
 
-/* Percent in force now. */
+/* The percentage that is used now. */
 static u32 rate = 100;
 
-/* By CPU: ns spent when the last step began; used by step_fn() only. */
+/* By CPU: ns spent when the last step began; only used by step_fn(). */
 struct spent {
 	u64 kept;
 	u64 dropped;
@@ -75,8 +75,8 @@ static void sampling_step_fn(struct work_struct *work);
 static DECLARE_DELAYED_WORK(step, sampling_step_fn);
 
 /*
- * Adaptive sampling takes steps while tracing is on, and none while nothing
- * happens: an idle system is left alone until the next event that is measured.
+ * Adaptive sampling runs in steps while tracing is on. While nothing happens, there are no steps
+ * until the next measured event, so an idle system is not disturbed.
  */
 static bool stepping;
 static bool asleep;
@@ -89,7 +89,7 @@ static enum mode sampling_mode(void)
 	return grtrace_setting(GRT_CONFIG_sampling_mode);
 }
 
-/* Events that belong to no job are taken at the same rate, evenly. */
+/* Events that belong to no job are kept at the same rate, evenly. */
 static bool sampling_take_turn(struct own *o, u32 percent)
 {
 	o->remainder += percent;
@@ -147,8 +147,8 @@ static enum grt_fate sampling_event(const struct grtrace_look *l)
 }
 
 /*
- * The time since the event's stamp is the cost of emitting, except its last lines. The stamp of an
- * END may be that of an earlier moment.
+ * The time since the event's stamp is the cost of emitting, except for the last lines. The stamp
+ * of an END may be from an earlier moment.
  */
 static void sampling_done(const struct grtrace_look *l, enum grt_fate fate)
 {
@@ -182,7 +182,10 @@ static u32 sampling_share_that_fits(u64 kept, u64 dropped, u64 ns)
 	return clamp_t(u64, div64_u64(rate * (budget - dropped), kept), 1, 100);
 }
 
-/* Down as far as needed at once, up by at most twice: the next step knows better. */
+/*
+ * Reduces the share as far as needed at once, but at most doubles it: the next step can decide
+ * again.
+ */
 static void sampling_step_fn(struct work_struct *work)
 {
 	u64 now = ktime_get_mono_fast_ns(), ns = now - step_began;
@@ -230,7 +233,7 @@ static void sampling_stop_steps(void)
 	cancel_delayed_work_sync(&step);
 }
 
-/* Adaptive sampling runs while tracing does. */
+/* Adaptive sampling runs while tracing is on. */
 static void sampling_running(bool on)
 {
 	on = on && sampling_mode() == ADAPTIVE;
@@ -355,7 +358,7 @@ static int __init sampling_init(void)
 static void __exit sampling_exit(void)
 {
 	grtrace_stage_unregister(&stage);
-	irq_work_sync(&wake); /* an event may have requested it since the steps were stopped */
+	irq_work_sync(&wake); /* an event may have requested it after the steps were stopped */
 	sampling_free_all();
 }
 

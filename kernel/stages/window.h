@@ -15,17 +15,17 @@
 #include <linux/timekeeping.h>
 #include <linux/workqueue.h>
 
-/* CPUs that meet in the first event of a window may disagree by less than this on when it was. */
+/* CPUs whose events begin a window at the same time may differ by less than this in that time. */
 #define WINDOW_RACE NSEC_PER_MSEC
 
 /**
- * struct window - set up by window_init()
+ * struct window - initialised by window_init()
  * @work: runs at the end of each window
- * @kick: sets it going, from wherever an event happens
- * @ticking: @work is on its way
- * @length: ns; changes with the next window
- * @edge: where the present window begins; 0: with the first event
- * @touched: stamp of the event that set it going
+ * @kick: schedules @work, in whatever context an event happens
+ * @ticking: @work is scheduled
+ * @length: ns; a change applies to the next window
+ * @edge: the begin of the present window; 0: the first event begins it
+ * @touched: stamp of the event that scheduled it
  */
 struct window {
 	struct delayed_work work;
@@ -43,7 +43,7 @@ static inline void window_schedule(struct window *w, u64 now)
 	schedule_delayed_work(&w->work, end > now ? nsecs_to_jiffies(end - now) + 1 : 0);
 }
 
-/* Leaves out the windows in which nothing happened. */
+/* Skips the windows in which nothing happened. */
 static inline void window_kick_fn(struct irq_work *kick)
 {
 	struct window *w = container_of(kick, struct window, kick);
@@ -63,14 +63,14 @@ static inline void window_init(struct window *w, work_func_t fn, u64 length)
 	w->length = length;
 }
 
-/* The next window begins with the next event; no other CPU uses it meanwhile. */
+/* The next event begins the next window; call this while no other CPU uses the window. */
 static inline void window_begin(struct window *w)
 {
 	w->edge = 0;
 	w->ticking = 0;
 }
 
-/* Something happens; any context. */
+/* Something has happened; any context. */
 static __always_inline void window_touch(struct window *w, u64 time)
 {
 	if (likely(READ_ONCE(w->ticking)) || xchg(&w->ticking, 1))
@@ -87,17 +87,17 @@ static inline void window_next(struct window *w, u64 edge)
 }
 
 /*
- * Nothing happened in the window that ends at @edge. Return: false: the owner must look again, and
- * touch the window if something has happened meanwhile
+ * Nothing happened in the window that ends at @edge. Return: false: the owner must check again,
+ * and call window_touch() if something has happened meanwhile
  */
 static inline void window_rest(struct window *w, u64 edge)
 {
 	w->edge = edge;
-	smp_mb(); /* the edge before the next one may kick */
-	xchg(&w->ticking, 0); /* before the owner looks again */
+	smp_mb(); /* set the edge before an event can call @kick */
+	xchg(&w->ticking, 0); /* before the owner checks again */
 }
 
-/* Nobody touches it any more, and @work does not run after this. */
+/* Nobody uses the window any more, and @work does not run after this. */
 static inline void window_end(struct window *w)
 {
 	irq_work_sync(&w->kick);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /*
- * The union of busy.h: a sorted array of disjoint parts. Jobs of a ring that is
- * never idle melt into one, so the array stays short in practice.
+ * The union of busy.h: a sorted array of disjoint parts. Jobs of a ring that is never idle merge into one
+ * part, so the array stays short in practice.
  */
 #include "busy.h"
 
@@ -12,10 +12,10 @@
 #include "grow.h"
 #include "intervals.h"
 
-/* A part of several is at most its age / 32 long, unless that does not make room enough. */
+/* A part that was made from several is at most its age / 32 long, unless that does not free enough room. */
 #define COARSE_SHIFT 5
 
-/* Puts neighbours among the first @n parts together. Return: how many parts they are then */
+/* Merges neighbours among the first @n parts. Return: number of parts left */
 static uint32_t coarsen(struct grt_busy_part *v, uint32_t n, uint64_t now, unsigned int shift)
 {
 	uint32_t kept = 0;
@@ -31,7 +31,10 @@ static uint32_t coarsen(struct grt_busy_part *v, uint32_t n, uint64_t now, unsig
 	return kept + 1;
 }
 
-/* An eighth at least becomes free: making room for one at a time would walk through all for each. */
+/*
+ * At least an eighth becomes free, because to free one part at a time would walk through all parts each
+ * time.
+ */
 static int busy_make_room(struct grt_busy *b)
 {
 	const uint32_t old = GRT_BUSY_MAX * 3 / 4;
@@ -59,10 +62,10 @@ static void keep_idle(struct grt_busy *b, struct grt_busy_part *p, uint64_t left
 }
 
 /*
- * Makes place for a new interval on its left side. A part that was idle at times keeps the time before the
- * new interval.
- * @i: gets the index of the first part that is merged with the new interval
- * Return: false: the interval lies within a part that was idle at times, which gave it its idle time
+ * Makes room for a new interval on the left side of the parts that it touches. A part that was idle at times
+ * keeps the time before the new interval. @i: gets the index of the first part that is merged with the new
+ * interval
+ * Return: false: the interval is within a part that was idle at times, from whose idle time it was taken
  */
 static bool trim_left(struct grt_busy *b, uint64_t from, uint64_t to, uint32_t *i)
 {
@@ -85,7 +88,7 @@ static bool trim_left(struct grt_busy *b, uint64_t from, uint64_t to, uint32_t *
 }
 
 /*
- * Makes place for a new interval that ends at @to on its right side; @i: the first part that it touches.
+ * Makes room for a new interval that ends at @to on its right side; @i: the first part that it touches.
  * Return: index of the first part that is not merged
  */
 static uint32_t trim_right(struct grt_busy *b, uint64_t to, uint32_t i)

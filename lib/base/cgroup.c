@@ -7,9 +7,10 @@
 #include <string.h>
 
 /**
- * struct cgroup_form - how a part is called
- * @front: what stands before it, with the '/' where a name begins with it
- * @least: of its characters; @digits: they are decimal digits, else hexadecimal, '-' and '_'; @any: any
+ * struct cgroup_form - the form of a part's name
+ * @front: the text before the id, with a '/' if the name begins with it
+ * @least: least number of characters of the id; @digits: these are decimal digits, otherwise hexadecimal
+ *	digits, '-' and '_'; @any: any characters
  */
 struct cgroup_form {
 	const char *front;
@@ -18,7 +19,7 @@ struct cgroup_form {
 	bool any;
 };
 
-/* The last one is of Kubernetes without systemd: an id alone is a container's. */
+/* The last form is that of Kubernetes without systemd: an id alone is a container's. */
 static const struct cgroup_form pods[] = {
 	{"-pod", 32, false, false}, {"/pod", 32, false, false}, {.front = NULL}};
 static const struct cgroup_form containers[] = {
@@ -36,7 +37,7 @@ static const struct cgroup_form jobs[] = {{"/job_", 1, true, false}, {.front = N
 static const struct cgroup_form *const forms[] = {
 	[GRT_CGROUP_POD] = pods, [GRT_CGROUP_CONTAINER] = containers, [GRT_CGROUP_SLURM] = jobs};
 
-/* Return: the length of the part at @at, 0: there is none */
+/* Return: the length of the part at @at; 0: there is none */
 static size_t cgroup_length(const struct cgroup_form *form, const char *at)
 {
 	size_t n = strcspn(at, form->any ? "/" : "./"), i;
@@ -60,7 +61,7 @@ static bool cgroup_find(const char *path, const struct cgroup_form *form, char o
 		if (!n)
 			continue;
 		snprintf(out, GRT_CGROUP_PART, "%.*s", (int)n, at + strlen(form->front));
-		/* systemd has no '-' in the name of a slice */
+		/* systemd allows no '-' in the name of a slice */
 		for (char *c = form == pods ? out : ""; *c; c++)
 			*c = *c == '_' ? '-' : *c;
 		return true;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /*
- * A file system for SQLite in which there is one file: the name of a database is the
- * number of its descriptor.
+ * A file system for SQLite with a single file: the name of a database is the number of its descriptor.
  */
 #include "database.h"
 
@@ -128,7 +127,7 @@ static const sqlite3_io_methods database_methods = {
 	.xDeviceCharacteristics = database_character,
 };
 
-/* No other file than the database. */
+/* There is no other file than the database. */
 static int database_vfs_open(sqlite3_vfs *v, const char *name, sqlite3_file *f, int flags, int *out)
 {
 	struct database_file *file = (struct database_file *)f;
@@ -160,7 +159,7 @@ static int database_vfs_path(sqlite3_vfs *v, const char *name, int n, char *out)
 
 static sqlite3_vfs database_vfs;
 
-/* Clocks and random numbers are those of the default one. */
+/* Clocks and random numbers come from the default file system. */
 static void database_register(void)
 {
 	const sqlite3_vfs *usual = sqlite3_vfs_find(NULL);

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /*
- * Demangling, see demangle.h. A mangled name is a graph: a part that is referred to
- * twice is written twice, so that a few hundred bytes can stand for more text than
- * there is memory. How much a C++ name stands for is counted before any of it is
- * written, and what comes out is bounded.
+ * Demangling, see demangle.h. A mangled name is a graph: a part that is referred to twice is written twice,
+ * so a few hundred bytes can stand for more text than there is memory. How much text a C++ name stands for
+ * is counted before any of it is written, and the output is limited.
  */
 #include "demangle.h"
 
@@ -15,29 +14,33 @@
 #include <libiberty/demangle.h>
 #include <setjmp.h>
 
-/* Longer ones stay as they are: time and stack that they take grow with them. libiberty has the bound of C++.
+/*
+ * Longer names stay as they are, because time and stack grow with them. libiberty has the same limit for
+ * C++.
  */
 #define NAME_MAX 4096U
 #define CPLUS_MAX 1024U
-/* Parts that a name is made of, each as often as it is written, and how deep they are in each other. */
+/* Most parts of a name, each counted as often as it is written, and most levels of nesting. */
 #define PARTS_MAX 16384U
 #define DEPTH_MAX 512U
-/* Conversion operators to templates, whose end the parser finds by trying. */
+/* Most conversion operators to templates, whose end the parser finds by trying. */
 #define TRIES_MAX 4U
-/* Bytes of a name that is written out. */
+/* Most bytes of a demangled name. */
 #define TEXT_MAX 16384U
-/* parameters are left away, as perf does: a frame of a flame graph is a function */
+/* parameters are left out, as in perf: a frame of a flame graph is a function */
 #define STYLE DMGL_ANSI
 
-/** struct out - the text on its way; @full: there is no more room or memory */
+/**
+ * struct out - the text that is being written
+ * @full: there is no more room or memory
+ */
 struct out {
 	char *text;
 	size_t used, room;
 	jmp_buf full;
 };
 
-/* The demangler cannot be stopped. It holds nothing here but its stack, and rarely one word of Rust's.
- */
+/* The demangler cannot be stopped. It holds only its stack here, and rarely one word of Rust's. */
 static void demangle_take(const char *part, size_t length, void *opaque)
 {
 	struct out *o = opaque;
@@ -58,7 +61,7 @@ static void demangle_take(const char *part, size_t length, void *opaque)
 	o->text[o->used] = '\0';
 }
 
-/* Return: the text of @o where all of it came; else it is freed */
+/* Return: the text of @o if it is complete; otherwise it is freed */
 static char *demangle_text_of(struct out *o, int complete)
 {
 	if (complete && o->used)
@@ -76,7 +79,10 @@ static char *of_rust(const char *name)
 	return demangle_text_of(&o, rust_demangle_callback(name, STYLE, demangle_take, &o));
 }
 
-/* Whether a part, each time that it is written, is within bounds; @left: parts that still may be. */
+/*
+ * Whether a part is within the limits, counted as often as it is written; @left: number of parts that are
+ * still allowed.
+ */
 static bool demangle_is_within(const struct demangle_component *c, unsigned int *left, unsigned int depth)
 {
 	if (!c)

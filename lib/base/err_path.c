@@ -12,7 +12,7 @@
 #define WORD "PATH"
 #define WORD_LENGTH (sizeof(WORD) - 1)
 
-/* A shell takes it as one word, and a program as no option. */
+/* So that a shell takes the path as one word, and a program does not take it for an option. */
 static bool is_typed_as_it_is(const char *path)
 {
 	if (!*path || *path == '-')
@@ -23,7 +23,7 @@ static bool is_typed_as_it_is(const char *path)
 	return true;
 }
 
-/* The next one; not a part of $PATH or of a longer word. */
+/* Finds the next @path; not a part of $PATH or of a longer word. */
 static const char *err_path_word(const char *text, const char *at)
 {
 	while ((at = strstr(at, WORD))) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /*
- * Errors in three parts. The library fills them in; only programs print them.
+ * Errors in three parts. The library sets them; only programs print them.
  */
 #include <grtrace/grtrace.h>
 
@@ -10,12 +10,12 @@
 #include "say.h"
 #include <sys/resource.h>
 
-/* As many as a recording of many CPUs, or with as many files, needs. */
+/* Enough for a recording of many CPUs, or with many files. */
 #define ENOUGH_FILES 65536ULL
 
 /*
- * Whatever could not be opened for want of descriptors: only a higher limit helps, which a user has up to the
- * hard one.
+ * If something could not be opened for lack of descriptors, only a higher limit helps, which a user can set
+ * up to the hard limit.
  */
 static void advise_on_files(struct grt_err *err)
 {

@@ -17,7 +17,7 @@ struct rune {
 	bool valid;
 };
 
-/* The bytes that follow the first one, 0 for what cannot begin a character. */
+/* Number of bytes after the first one; 0: the byte cannot begin a character. */
 static unsigned int utf8_tail(unsigned char c)
 {
 	if (c >= 0xc2 && c <= 0xdf)
@@ -60,13 +60,16 @@ static bool is_control(uint32_t c)
 	return c < 0x20 || (c >= 0x7f && c <= 0x9f);
 }
 
-/* Marks and overrides of text direction and line breaks: they let a name rewrite the line around it. */
+/*
+ * Marks and overrides of text direction, and line breaks, with which a name could rewrite the line around
+ * it.
+ */
 static bool is_deceptive(uint32_t c)
 {
 	return c == 0x200e || c == 0x200f || (c >= 0x2028 && c <= 0x202e) || (c >= 0x2066 && c <= 0x2069);
 }
 
-/* The writers of one character: into @out (room for 24 bytes), return the length. */
+/* The writers of one character into @out (room for 24 bytes); they return the length. */
 static size_t escape_copy(const struct rune *r, char *out)
 {
 	memcpy(out, r->at, r->len);
@@ -111,7 +114,7 @@ static size_t csv_rune(const struct rune *r, char *out)
 	return term_rune(r, out);
 }
 
-/* Octal is the one form that cannot run into a digit after it. */
+/* Octal is the only form that cannot merge with a digit after it. */
 static size_t tsdl_rune(const struct rune *r, char *out)
 {
 	if (r->valid && (r->code == '"' || r->code == '\\'))
@@ -126,7 +129,7 @@ static size_t utf8_rune(const struct rune *r, char *out)
 	return r->valid ? escape_copy(r, out) : (size_t)sprintf(out, "\xef\xbf\xbd");
 }
 
-/* A frame that was escaped once reads the same when it is escaped again. */
+/* A frame that is escaped twice reads the same. */
 static size_t frame_rune(const struct rune *r, char *out)
 {
 	if (r->valid && r->code == ';')
@@ -138,7 +141,7 @@ static size_t frame_rune(const struct rune *r, char *out)
 
 static size_t xml_rune(const struct rune *r, char *out)
 {
-	/* XML 1.0 has no place for these two even as references */
+	/* XML 1.0 does not allow these two, not even as references */
 	if (r->code == 0xfffe || r->code == 0xffff)
 		return hex_bytes(r, out);
 	if (r->valid && strchr("&<>\"'", (int)r->code) && r->code < 0x80 && r->code)
@@ -154,7 +157,7 @@ static size_t (*const write_rune[])(const struct rune *r, char *out) = {
 	[GRT_ESCAPE_UTF8] = utf8_rune,
 };
 
-/* A field that a reader would split or trim is quoted. */
+/* Quotes a field that a reader would split or trim. */
 static bool csv_quotes(const char *src, size_t len)
 {
 	return len && (memchr(src, ',', len) || memchr(src, '"', len) || memchr(src, ';', len) ||
@@ -182,7 +185,10 @@ static bool escape_is_plain(enum grt_escape kind, char c)
 
 #define ONES 0x0101010101010101ULL
 
-/* The top bit of each of eight characters that is @c, perhaps also of those behind it, and of no others. */
+/*
+ * The top bit of each of eight characters that is equal to @c, perhaps also of characters after it, and of
+ * no others.
+ */
 static uint64_t eight_are(uint64_t eight, char c)
 {
 	uint64_t x = eight ^ ONES * (unsigned char)c;
@@ -191,8 +197,8 @@ static uint64_t eight_are(uint64_t eight, char c)
 }
 
 /*
- * Return: how many characters from the first on are known to need no escaping, which eight at once are found
- * to be. XML has too many that do
+ * Return: number of characters from the first one on that need no escaping, tested eight at a time. XML has
+ * too many characters that do
  */
 static inline size_t escape_plain_ahead(enum grt_escape kind, const char *src, size_t len)
 {

@@ -26,7 +26,7 @@ bool grt_hist_grow(struct grt_hist *h, unsigned int octave, uint32_t *budget)
 	return h->octave[octave];
 }
 
-/* Return: how many values there were */
+/* Return: the number of values */
 static uint64_t hist_put_octave(struct grt_hist *h, unsigned int octave, const uint32_t *bucket,
 				uint32_t *budget)
 {
@@ -59,7 +59,7 @@ void grt_hist_put_counts(struct grt_hist *h, const struct grt_hist_counts *c, ui
 	h->sum += (unsigned __int128)c->sum * GRT_WEIGHT_ONE;
 }
 
-/* The middle of the bucket that holds the value of this rank. */
+/* The middle of the bucket with the value of this rank. */
 static uint64_t value_at(const struct grt_hist *h, uint64_t rank)
 {
 	uint64_t below = 0;

@@ -14,7 +14,7 @@
 #include "scan.h"
 
 #define CHUNK 65536U
-/* Nesting that is followed. */
+/* Most levels of nesting. */
 #define DEPTH_MAX 128U
 
 /* ------------------------------------------------------------------ bytes */
@@ -139,7 +139,7 @@ static bool json_in_is_number(int c)
 	return (c >= '0' && c <= '9') || c == '-' || c == '+' || c == '.' || c == 'e' || c == 'E';
 }
 
-/* A number times 10^@scale, cut to whole ones; below 0 or beyond 64 bits it is none */
+/* A number times 10^@scale, rounded down; a number below 0 or beyond 64 bits is not a number */
 static bool json_in_number(struct grt_json_in *r, int scale, uint64_t *value)
 {
 	uint64_t v = 0;
@@ -169,7 +169,7 @@ static bool json_in_number(struct grt_json_in *r, int scale, uint64_t *value)
 	return good;
 }
 
-/* ROCm has whole numbers as text, decimal or with 0x. */
+/* ROCm writes integers as text, decimal or with 0x. */
 static bool json_in_quoted(struct grt_json_in *r, uint64_t *value)
 {
 	char at[GRT_JSON_WORD_MAX];
@@ -183,7 +183,7 @@ static bool json_in_quoted(struct grt_json_in *r, uint64_t *value)
 	return good;
 }
 
-/* A number; what is none is passed over. Return: false: no JSON */
+/* A number; other values are skipped. Return: false: it is not JSON */
 bool grt_json_u64(struct grt_json_in *r, int scale, uint64_t *value, bool *has)
 {
 	bool good;
@@ -208,7 +208,7 @@ static bool json_in_skip_literal(struct grt_json_in *r)
 	return n > 0;
 }
 
-/* Passes over a value of any kind. */
+/* Skips a value of any kind. */
 bool grt_json_skip(struct grt_json_in *r)
 {
 	unsigned int depth = 0;
@@ -235,7 +235,7 @@ bool grt_json_skip(struct grt_json_in *r)
 
 /* ------------------------------------------------------------------ files */
 
-/* zlib hands out what there is of a cut file, and then the end. */
+/* zlib returns what a truncated file has, and then the end. */
 bool grt_json_is_whole(const struct grt_json_in *r)
 {
 #ifdef GRT_HAVE_ZLIB
@@ -254,7 +254,7 @@ bool grt_json_is_gzip(const char *head, size_t len)
 	return len >= 2 && !memcmp(head, "\x1f\x8b", 2);
 }
 
-/* A copy of the descriptor is read through zlib where it begins like gzip. */
+/* If the file begins like gzip, a copy of the descriptor is read through zlib. */
 static int json_in_open_gzip(struct grt_json_in *r)
 {
 	char head[2];

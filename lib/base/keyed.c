@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-/* Before each element; a multiple of the alignment that is promised. */
+/* Comes before each element; a multiple of the alignment that is promised. */
 struct head {
 	struct grt_key key;
 	uint32_t tag;
@@ -67,7 +67,7 @@ void *grt_keyed_search(const struct grt_keyed *k, const struct grt_key *key)
 	return keyed_find(k, key, keyed_tag_of(k, key));
 }
 
-/* What is free is its own neighbour. */
+/* A free slot is its own neighbour. */
 void *grt_keyed_near(const struct grt_keyed *k, uint32_t near, const struct grt_key *key)
 {
 	const uint32_t id = near - 1;

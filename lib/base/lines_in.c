@@ -12,7 +12,7 @@
 
 #include "scan.h"
 
-/* Fits a CPU's second cache. */
+/* Fits into a CPU's second-level cache. */
 #define BUFFER (256U << 10)
 /* Bytes after the buffer, so that this many bytes can be read from any of its bytes on. */
 #define AHEAD GRT_LINE_AHEAD
@@ -25,7 +25,7 @@ long grt_pipe_read(int fd, void *buf, size_t len)
 
 	for (;;) {
 		/*
-		 * A FIFO that no process has opened for writing yet: read() reports its end, but poll()
+		 * A FIFO that no process has opened for writing yet: read() reports the end, but poll()
 		 * waits.
 		 */
 		if (poll(&p, 1, -1) < 0 && errno != EINTR)
@@ -38,13 +38,13 @@ long grt_pipe_read(int fd, void *buf, size_t len)
 	}
 }
 
-/* A string of JSON that is converted in place is read this many bytes behind the place for its text. */
+/* A JSON string that is converted in place is read this many bytes after the place for its text. */
 static size_t lead(const struct grt_lines *l)
 {
 	return l->json.on ? GRT_TEXT_JSON_LEAD : 0;
 }
 
-/* Converts @n bytes that were read to their place. Return: bytes of text that they became */
+/* Converts @n bytes that were read, in place. Return: number of bytes of text */
 static size_t take_bytes(struct grt_lines *l, size_t n)
 {
 	char *to = l->buf + l->fill;
@@ -124,7 +124,7 @@ void grt_lines_fini(struct grt_lines *l)
 	l->buf = NULL;
 }
 
-/* A line that does not fit: more room for it, up to the bound. Return: 0, 1 at the bound, or -ENOMEM */
+/* Makes more room for a line that does not fit, up to the limit. Return: 0, 1: the limit, or -ENOMEM */
 static int lines_in_grow(struct grt_lines *l)
 {
 	size_t cap = 2 * l->cap;
@@ -142,7 +142,7 @@ static int lines_in_grow(struct grt_lines *l)
 }
 
 /*
- * Reads more bytes after those that are left. Return: 0, 1: the line has reached the bound, or a negative
+ * Reads more bytes after those that are left. Return: 0, 1: the line has reached the limit, or a negative
  * errno
  */
 static int lines_in_refill(struct grt_lines *l)
@@ -294,7 +294,7 @@ int grt_lines_next(struct grt_lines *l, const char **line, const char **end)
 {
 	char *begin = l->buf + l->at, *stop;
 
-	/* nearly all are whole, in the buffer and have nothing around them */
+	/* nearly all lines are complete, in the buffer and have nothing around them */
 	stop = memchr(begin, '\n', l->fill - l->at);
 	if (!stop || l->passing || l->cr || l->coloured || stop == begin || stop[-1] == '\r' || !l->number)
 		return find_line(l, line, end);

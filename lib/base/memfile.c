@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-/* Texts in memory that are whole or not there, see memfile.h. */
+/* Texts in memory that are complete or do not exist, see memfile.h. */
 #include "memfile.h"
 
 #include <stdbool.h>

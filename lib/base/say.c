@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /*
- * See say.h. The format is rewritten with the parts that fit, by a look at the
- * integers among the arguments; vsnprintf() does the rest.
+ * See say.h. The format is rewritten with the parts that fit the integers among the arguments; vsnprintf()
+ * does the rest.
  */
 #include "say.h"
 
@@ -34,7 +34,7 @@ static bool next_is_one(const char *length, va_list *ap)
 	return va_arg(*ap, unsigned int) == 1;
 }
 
-/* Takes the argument of the conversion that begins after a "%". Return: what follows the conversion */
+/* Takes the argument of the conversion that begins after a "%". Return: the text after the conversion */
 static const char *take_argument(const char *p, struct count *n, va_list *ap)
 {
 	const char *length;
@@ -68,8 +68,8 @@ static void say_put(char *to, size_t *used, const char *text, size_t length)
 }
 
 /*
- * Writes the part of "{one|many}" at @p that fits the number. Return: what follows it, NULL: @p is something
- * else
+ * Writes the part of "{one|many}" at @p that fits the number. Return: the text after it; NULL: @p is
+ * something else
  */
 static const char *put_choice(char *to, size_t *used, const char *p, const struct count *n)
 {

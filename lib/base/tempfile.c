@@ -17,7 +17,7 @@ const char *grt_tempfile_dir(void)
 int grt_tempfile_open(void)
 {
 	char path[4096];
-	/* without a name from the start where the filesystem can do that */
+	/* without a name from the start, if the file system supports that */
 	int fd = open(grt_tempfile_dir(), O_TMPFILE | O_RDWR | O_CLOEXEC | O_EXCL, 0600);
 
 	if (fd >= 0)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /*
- * Text inside of JSON, see text_json.h. What stands around it is looked at byte
- * by byte and never kept, so it may be of any length, cut, or no JSON at all.
+ * Text inside of JSON, see text_json.h. The JSON around it is examined byte by byte and never stored, so it
+ * may have any length, be truncated, or be no JSON at all.
  */
 #include "text_json.h"
 
@@ -11,7 +11,7 @@
 
 #define KEY "systemTraceEvents"
 #define KEY_LEN (sizeof(KEY) - 1)
-/* A string that is not the key. */
+/* A string other than the key. */
 #define OTHER 255
 
 enum state {

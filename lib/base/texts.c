@@ -6,7 +6,7 @@
 
 #include "grow.h"
 
-/* The text that the index looks for. */
+/* The text for which the index is searched. */
 struct wanted {
 	const char *text;
 	size_t length;
@@ -30,7 +30,7 @@ static uint32_t texts_tag_of(const struct grt_texts *t, const char *text, size_t
 	uint64_t h = length, word;
 	size_t i = 0;
 
-	/* names of kernels are long: eight bytes at a time */
+	/* names of kernels are long, so eight bytes are hashed at a time */
 	for (; i + sizeof(word) <= length; i += sizeof(word)) {
 		memcpy(&word, text + i, sizeof(word));
 		h = (h ^ word) * 0x9e3779b97f4a7c15ULL;

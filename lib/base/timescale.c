@@ -26,7 +26,7 @@ bool grt_timescale_has(const struct grt_timescale *t, uint64_t time)
 	return t->columns && time >= t->first && time <= t->last;
 }
 
-/* The guess is a column or two off at most: borders decide. */
+/* The guess is wrong by at most a column or two; borders decide. */
 uint32_t grt_timescale_column(const struct grt_timescale *t, uint64_t time)
 {
 	uint32_t c = (uint32_t)((double)(time - t->first) * t->per_ns);

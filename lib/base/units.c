@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-/* Numbers as people read them, see units.h; names of numbers, from the .def files. */
+/* Numbers in the form for people, see units.h; names of numbers, from the .def files. */
 #include "units.h"
 
 #include <inttypes.h>
@@ -101,8 +101,10 @@ void grt_units_ns(char text[GRT_UNITS_MAX], uint64_t ns)
 				return;
 }
 
-/** struct scale - @unit may be shown as @shown, of which one is @from (in 1/1000 of @unit); smaller ones
- * stand first */
+/**
+ * struct scale - @unit may be shown as @shown, one of which is @from (in 1/1000 of @unit); smaller ones come
+ * first
+ */
 static const struct scale {
 	const char *unit;
 	const char *shown;
@@ -147,7 +149,7 @@ static bool try_scales(char *text, uint64_t thousandths, const char *unit)
 		if (strcmp(s->unit, unit) != 0)
 			continue;
 		known = true;
-		/* "999 B" is as exact as it can be */
+		/* "999 B" is exact already */
 		digits = s->from == 1000 && thousandths % 1000 == 0 ? 1 : 3;
 		while (digits-- > 0)
 			if (try_unit(text, thousandths, s->from, digits, s->shown))

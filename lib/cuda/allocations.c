@@ -22,7 +22,7 @@
 #include "table/table.h"
 
 #define SITES_MAX 65536U
-/* Changes, of which the peak is made. */
+/* The changes from which the peak is computed. */
 #define CHANGES_MAX (1U << 22)
 
 enum { PART_TABLE, PART_LIVE, PART_PEAK };
@@ -101,7 +101,7 @@ static void allocations_within(void *state, uint64_t from, uint64_t to)
 }
 
 /*
- * @inside: the change is in the examined time. Memory that was allocated before is live in that time, and
+ * @inside: the change is in the requested time. Memory that was allocated before is live in that time, and
  *	counts for its peak, but its allocation is not counted.
  */
 static int allocations_change(struct allocations *a, const struct grt_memory_change *c, bool inside)

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-/* Parts are made from kernels, then from what no kernel has ended for; sorting brings those of one together.
+/*
+ * Parts are made from kernels, and then from collectives whose kernel has not ended; sorting brings the
+ * parts of one collective together.
  */
 #include "collective_ops.h"
 
@@ -29,7 +31,7 @@ const char *grt_ops_string(const struct grt_ops *ops, const struct grt_op_part *
 	return grt_image_string(ops_process(ops, part)->image, number) ?: "";
 }
 
-/* FNV-1a: names of functions are few. */
+/* FNV-1a: there are only few names of functions. */
 static uint64_t ops_hash(const char *text)
 {
 	uint64_t h = 0xcbf29ce484222325ULL;
@@ -58,7 +60,7 @@ static int ops_add(struct grt_ops *ops, uint32_t process, uint32_t op, uint32_t 
 	return 0;
 }
 
-/* Bytes that a part's links carry. */
+/* Bytes that are sent over links for a part. */
 static double ops_moved(const struct grt_ops *ops, const struct grt_op_part *part)
 {
 	const struct grt_nccl_op *op = grt_ops_op(ops, part);
@@ -80,7 +82,7 @@ static void ops_divide(struct grt_ops *ops, uint32_t from)
 		ops->part[i].share = sum > 0 ? ops_moved(ops, &ops->part[i]) / sum : 0;
 }
 
-/* @seen: of the collectives of the process, those that a kernel has ended for */
+/* @seen: the collectives of the process whose kernel has ended */
 static int ops_add_kernel(struct grt_ops *ops, uint32_t process, uint32_t work, bool *seen)
 {
 	const struct grt_step_process *p = grt_step_log_process(ops->log, process);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /*
- * A collective's time begins with the arrival of its last rank and ends with the last
- * of its kernels. What was exposed comes from one walk over each device's work.
+ * A collective's time begins with the arrival of its last rank and ends with the end of its last kernel. One
+ * walk over each device's work computes the exposed time.
  */
 #include "collective_sums.h"
 #include "base/compare.h"
@@ -13,7 +13,7 @@
 #include <string.h>
 
 /**
- * struct exposure - of a device: how long, up to each of some moments, kernels communicated and nothing
+ * struct exposure - of a device: for some moments, how long until then kernels communicated while nothing
  * computed
  */
 struct exposure {
@@ -83,7 +83,7 @@ static uint64_t exposure_until(const struct exposure *x, uint64_t moment)
 	return at ? x->ns[at - x->moment] : 0;
 }
 
-/* Parts of a device are looked at together. */
+/* Parts of a device are processed together. */
 static int sums_by_device(const void *a, const void *b, void *arg)
 {
 	const struct grt_ops *ops = arg;
@@ -132,7 +132,7 @@ static uint64_t sums_bytes(const struct grt_ops *ops, const struct grt_op_part *
 			      grt_ops_string(ops, part, op->datatype), op->count, part->comm->ranks);
 }
 
-/* Return: 0, with *out NULL where there is no room; or -ENOMEM */
+/* Return: 0, with *out NULL: there is no room; or -ENOMEM */
 static int sums_row(struct grt_collective_sums *c, const struct grt_op_part *part, uint64_t bytes,
 		    struct grt_collective_sum **out)
 {

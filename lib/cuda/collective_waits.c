@@ -15,9 +15,9 @@
 #include "base/units.h"
 #include "collective_ops.h"
 
-/* Shorter waits are not reported: the other ranks are about to enter. */
+/* Shorter waits are not reported, because the other ranks are about to enter. */
 #define WAIT_NS 1000000000ULL
-/* Ranks that are named one by one. */
+/* Most ranks that are named one by one. */
 #define NAMED 4
 
 /**
@@ -67,7 +67,7 @@ static bool waits_lacks_one(const struct waits *w, uint32_t at)
 	return false;
 }
 
-/** struct waits_first - the first collective that somebody waits in, and when that began */
+/** struct waits_first - the first collective in which a rank waits, and since when */
 struct waits_first {
 	uint32_t at;
 	uint64_t time;
@@ -160,7 +160,7 @@ static void waits_last(const struct waits *w, uint32_t process, uint64_t hash, c
 			 grt_image_string(image, last->function) ?: "", last->sequence, of, ago);
 }
 
-/** struct waits_text - what sentences about a collective have in common */
+/** struct waits_text - what the sentences about a collective have in common */
 struct waits_text {
 	char what[120];
 	char ranks[64];
@@ -183,7 +183,7 @@ static void waits_text(const struct waits *w, uint32_t at, uint32_t n, struct wa
 	grt_units_ns(t->since, w->now - first);
 }
 
-/* Return: how many ranks are missing that the recording knows */
+/* Return: the number of missing ranks that the recording knows */
 static unsigned int waits_name_missing(const struct waits *w, uint32_t at, uint32_t n,
 				       const struct waits_text *t)
 {

@@ -15,11 +15,15 @@
 #include "base/grow.h"
 #include "collective_ops.h"
 
-/* Lanes of a recording, and kernels by which two of them may be shifted. */
+/* Most lanes of a recording, and most kernels by which two of them may be shifted. */
 #define LANES_MAX 512U
 #define SHIFT_MAX 8
 
-/** struct lane - a stream of a rank; @work: indices of its kernels; @taken: it has a communicator */
+/**
+ * struct lane - a stream of a rank
+ * @work: indices of its kernels
+ * @taken: it belongs to a communicator
+ */
 struct lane {
 	uint32_t rank;
 	uint16_t context;
@@ -78,7 +82,7 @@ static struct lane *collectives_lane(struct grt_collectives *c, uint32_t rank, u
 	return l;
 }
 
-/* Return: whether NCCL has reported to which collective, of several ranks, the kernel belongs. */
+/* Return: whether NCCL has reported to which collective of several ranks the kernel belongs. */
 static bool is_numbered(const struct grt_step_process *p, const struct grt_step_work *w)
 {
 	uint32_t first, n = grt_nccl_log_find(&p->nccl, w->key, w->replayed, &first);
@@ -117,7 +121,7 @@ static const char *name_of(const struct grt_collectives *c, const struct lane *l
 	return grt_image_string(process_of(c, l->rank)->image, work_of(c, l, at)->name) ?: "";
 }
 
-/* Whether the kernels run at the same time, as those of a collective do, and have one name. */
+/* Whether the kernels run at the same time, as those of a collective do, and have the same name. */
 static bool is_one(const struct grt_collectives *c, const struct lane *a, uint32_t i, const struct lane *b,
 		   uint32_t k)
 {
@@ -126,7 +130,7 @@ static bool is_one(const struct grt_collectives *c, const struct lane *a, uint32
 	return x->start < y->end && y->start < x->end && !strcmp(name_of(c, a, i), name_of(c, b, k));
 }
 
-/* At least four in five of the pairs that a shift makes are one collective, and most kernels are in pairs. */
+/* At least four in five of the pairs after a shift are the same collective, and most kernels are in pairs. */
 static bool fits(const struct grt_collectives *c, const struct lane *a, const struct lane *b, int32_t shift)
 {
 	uint32_t from = shift < 0 ? (uint32_t)-shift : 0, to = a->works, misses = 0, most;
@@ -169,8 +173,8 @@ static uint32_t step_at(const struct grt_steps *s, uint32_t rank, uint64_t time)
 }
 
 /**
- * struct members - the lanes of a communicator; of one collective the ranks, their kernels and these one's
- * starts, and which was @last
+ * struct members - the lanes of a communicator, and for one collective: its ranks, their kernels and their
+ * starts, and which rank was @last
  */
 struct members {
 	struct lane *lane[LANES_MAX];
@@ -191,7 +195,7 @@ static void put_members(struct members *m, uint32_t at)
 	}
 }
 
-/* The kernel's name as people know it. NULL: no memory */
+/* The kernel's name for users; NULL: no memory */
 static const char *collective_name(struct grt_collectives *c, uint32_t rank, uint32_t work)
 {
 	const struct grt_image *image = process_of(c, rank)->image;
@@ -213,7 +217,7 @@ static const char *collective_name(struct grt_collectives *c, uint32_t rank, uin
 	return n->text;
 }
 
-/* The last of them to come, and the times of all. */
+/* The last of them to arrive, and the times of all. */
 static void find_last(struct grt_collectives *c, struct members *m, struct grt_collective *k)
 {
 	uint64_t earliest = UINT64_MAX;
@@ -313,7 +317,7 @@ static bool all_have(const struct members *m, uint32_t at)
 	return true;
 }
 
-/* The lanes that go with the one at @first, of each rank one. */
+/* The lanes that belong together with the one at @first, one of each rank. */
 static void find_members(struct grt_collectives *c, uint32_t first, struct members *m)
 {
 	struct lane *a = &c->lane[first];

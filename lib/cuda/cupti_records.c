@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /*
- * Reads the text of CUPTI's records, see cupti_text.h. What follows the
- * stamps is a list of `word value` with commas between, in no fixed order: the
- * words that matter are rows below.
+ * Reads the text of CUPTI's records, see cupti_text.h. The text after the time stamps is a list of `word
+ * value` separated by commas, in no fixed order; the known words are rows below.
  */
 #include "cupti_records.h"
 
@@ -56,8 +55,8 @@ static const struct field_row {
 static const struct field_row triple_rows[] = {FIELD("grid [", grid), FIELD("block [", block)};
 
 /**
- * struct reader - a record until the line that does not belong to it
- * @name: its name, which outlives its line
+ * struct reader - a record, up to the line that does not belong to it
+ * @name: its name, which is needed after its line
  */
 struct reader {
 	struct grt_cupti_count *count;

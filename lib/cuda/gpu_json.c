@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /*
- * A pull parser that keeps nothing but the members that matter of the event at
- * hand. Events are the objects of the array "traceEvents", or of a bare array, which
- * may end anywhere. Stamps are microseconds with decimals: taken as digits, since
- * those of an epoch are more than a double holds.
+ * A pull parser that stores only the members of the present event that matter. Events are the objects of the
+ * array "traceEvents", or of a bare array, which may end anywhere. Time stamps are microseconds with
+ * decimals: they are read as digits, because those of an epoch have more digits than a double.
  */
 #include "gpu_json.h"
 #include "base/json_in.h"
@@ -27,7 +26,7 @@ struct reader {
 	bool all;
 };
 
-/** struct event - what matters of one; @timed, @lasting: it has ts, dur */
+/** struct event - the members that matter; @timed, @lasting: it has ts, dur */
 struct event {
 	char category[KEY_MAX];
 	char phase[4];
@@ -57,7 +56,7 @@ static bool take_object(struct reader *r, struct event *e, bool in_args)
 	return grt_json_char(&r->in, '}');
 }
 
-/* Numbers of an event: where they stand, and in what. */
+/* Numbers of an event: their places and forms. */
 static const struct number {
 	const char *key;
 	bool in_args;
@@ -83,7 +82,7 @@ static const struct number {
 	{"graph", true, 0, offsetof(struct event, graph), 0},
 	{"graph id", true, 0, offsetof(struct event, graph), 0},
 	{"bytes", true, 0, offsetof(struct event, bytes), 0},
-	/* as parsers of CUPTI's text write them: with the names of that */
+	/* as parsers of CUPTI's text write them, with the names in that text */
 	{"correlationId", true, 0, offsetof(struct event, correlation), 0},
 	{"deviceId", true, 0, offsetof(struct event, device), 0},
 	{"streamId", true, 0, offsetof(struct event, stream), 0},
@@ -144,7 +143,7 @@ static const struct category {
 	const char *name;
 	unsigned int kind;
 	const char *word;
-	bool of_program; /* what the program itself did: handed out where it is wanted */
+	bool of_program; /* what the program itself did, if it is requested */
 } categories[] = {
 	{"kernel", GRT_CUPTI_KERNEL, NULL, false},
 	{"gpu_memcpy", GRT_CUPTI_COPY, NULL, false},
@@ -171,7 +170,7 @@ static struct grt_span without(struct grt_span name, const char *word)
 	return name;
 }
 
-/* The kind of memory that has a name. Return: 0: unknown */
+/* The kind of memory with a name. Return: 0: unknown */
 static uint64_t gpu_json_memory(const char *at, size_t len)
 {
 	const char *name;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /*
- * See kernel_waits.h. A slice is written when it is over, and by a clock that is some us beside that of
- * kernels: so kernels wait here until many later ones are there, or the trace is over.
+ * See kernel_waits.h. A slice is written when it has ended, with a clock that differs by some us from that
+ * of kernels. So kernels wait here until many later ones have arrived, or the trace has ended.
  */
 #include "kernel_waits.h"
 
@@ -16,7 +16,7 @@
 #define PLACES_MAX 512U
 #define ROWS_MAX 65536U
 #define SLICES_MAX 4194304U
-/* The limit while there is no slice, because most traces without any have none later. */
+/* The limit while there are no slices, because most such traces have none later. */
 #define WAITS_MAX_BARE 65536U
 #define WAITS_MAX 1048576U
 
@@ -27,21 +27,31 @@ struct slice {
 	uint32_t pid;
 };
 
-/** struct place - a GPU or an instance of one: its slices in the order of time; @bus: UINT32_MAX: unknown */
+/**
+ * struct place - a GPU or an instance of one: its slices in the order of time
+ * @bus: UINT32_MAX: unknown
+ */
 struct place {
 	uint32_t bus;
 	struct slice *slice;
 	uint32_t used, room;
 };
 
-/** struct stream - @called: the last call, @end: when its work and all before it is over */
+/**
+ * struct stream
+ * @called: its last call
+ * @end: when its work, and all work before it, has ended
+ */
 struct stream {
 	uint64_t called;
 	uint64_t end;
 };
 
-/** struct kernel_wait - of a kernel; @before: when the work of its stream before it was over, 0: unknown;
- * @bus: of its device */
+/**
+ * struct kernel_wait - the wait of a kernel
+ * @before: when the earlier work of its stream ended, 0: unknown
+ * @bus: of its device
+ */
 struct kernel_wait {
 	uint64_t called;
 	uint64_t start;
@@ -133,7 +143,7 @@ static uint32_t kernel_waits_bus_of(struct grt_kernel_waits *w, const struct grt
 	return w->bus;
 }
 
-/* The one place on the device's bus that the process has slices of; NULL: none, or several. */
+/* The only place on the device's bus of which the process has slices; NULL: none, or several. */
 static const struct place *kernel_waits_place(const struct grt_kernel_waits *w, const struct kernel_wait *x)
 {
 	const struct place *found = NULL, *p;
@@ -219,7 +229,7 @@ static int kernel_waits_divide(struct grt_kernel_waits *w, const struct kernel_w
 	return 0;
 }
 
-/* The oldest @n. */
+/* Finishes the oldest @n. */
 static int kernel_waits_resolve(struct grt_kernel_waits *w, uint32_t n)
 {
 	int ret = 0;
@@ -232,7 +242,7 @@ static int kernel_waits_resolve(struct grt_kernel_waits *w, uint32_t n)
 	return ret;
 }
 
-/* When the work of its stream before it is over; its own end counts for the next. */
+/* When the earlier work of its stream ended; its own end counts for the next one. */
 static int kernel_waits_before(struct grt_kernel_waits *w, const struct grt_kernel_work *work,
 			       uint64_t *before)
 {

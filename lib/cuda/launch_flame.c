@@ -17,7 +17,7 @@
 #include "base/index.h"
 #include "range_paths.h"
 
-/* Rows that were looked for last, by a simple hash: most work is like some work just before. */
+/* Rows that were looked up last, by a simple hash: most work has the same properties as recent work. */
 #define RECENT 4096U
 
 /**
@@ -184,9 +184,7 @@ static void launch_flame_close_window(struct grt_launch_flame *f, const struct g
 	f->open_window[image->number] = 0;
 }
 
-/*
- * Adds work from @start on, cut where slots begin; work without a length belongs to the slot of its moment.
- */
+/* Adds work from @start on, cut where slots begin; work without a length belongs to the slot of its start. */
 static int launch_flame_add_work(struct grt_launch_flame *f, struct row *r, uint64_t start)
 {
 	int (*add)(struct grt_launch_flame *, const struct row *) =
@@ -241,8 +239,10 @@ static void launch_flame_take_launch(struct row *r, const struct grt_launch *lau
 	r->origin = launch->origin;
 }
 
-/* A row's device is from now on that of the trace. One that nothing describes is known by its process's
- * number. */
+/*
+ * From now on, a row has the device's number in the trace. A device without a description is known by its
+ * process's number.
+ */
 static int launch_flame_on_device(struct grt_launch_flame *f, const struct grt_image *image, struct row *r)
 {
 	const struct grt_device *d = grt_launches_device(f->launches, image, r->device);
@@ -276,7 +276,7 @@ static int launch_flame_see_window(struct grt_launch_flame *f, const struct grt_
 	return 0;
 }
 
-/* Windows at random: what counts is in one that has ended, or will have. */
+/* With random windows, only work of complete windows counts, also if a window is complete only later. */
 static int launch_flame_add_window(struct grt_launch_flame *f, const struct grt_image *image,
 				   const struct row *r, uint64_t start)
 {
@@ -653,7 +653,7 @@ static int launch_flame_put_lost(const struct grt_image *i, const struct grt_fla
 		   : grt_stacks_add(tree, node, shape->all ? GRT_STACKS_LAUNCHES : side, i->process.gpu_lost);
 }
 
-/* Samples of a function that is no kernel of the trace. */
+/* Adds samples of a function that is not a kernel of the trace. */
 static int launch_flame_put_left(struct grt_launch_flame *f, const struct grt_pc_leaf *leaf,
 				 const struct grt_flame_shape *shape,
 				 const struct grt_process_names *processes, struct grt_stacks *tree,
@@ -675,7 +675,7 @@ static int launch_flame_put_left(struct grt_launch_flame *f, const struct grt_pc
 	return ret ?: grt_sample_shares_put_left(f->samples, leaf, &to, node);
 }
 
-/* Each row gets its share, so all are seen first. */
+/* Each row gets its share, so all rows are counted first. */
 static int launch_flame_finish_samples(struct grt_launch_flame *f)
 {
 	int ret = grt_pc_samples_finish(&f->samples->pc);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /*
- * A kind of group is a row of `kinds`: what its members have in common. Everything
- * else is the same for all.
+ * A kind of group is a row of `kinds`, which says what its members have in common. Everything else is the
+ * same for all kinds.
  */
 #include "launch_groups.h"
 
@@ -19,9 +19,9 @@
 /* Octaves of all histograms: 128 MiB. */
 #define OCTAVES_MAX 32768U
 #define STREAMS_MAX 65536U
-/* Work of a stream that is not over when a call is made; a larger number is shown as this one. */
+/* Work of a stream that has not ended when a call is made; larger numbers are shown as this one. */
 #define QUEUE_MAX 65536U
-/* Bytes of all stacks' texts; of stacks of less time than those that take them up, some frames are left. */
+/* Most bytes of all stacks' texts; when they are used up, stacks with less time lose some frames. */
 #define STACKS_TEXT_MAX (32U << 20)
 #define STACK_TEXT_LEAST 512U
 
@@ -48,7 +48,10 @@ struct work {
 	const struct grt_ev_gpu_kernel *kernel;
 };
 
-/** struct queue - a stream: ends of its work in a ring from @head; @launched: call of the last */
+/**
+ * struct queue - a stream: a ring of the ends of its work from @head
+ * @launched: call of the last work
+ */
 struct queue {
 	uint64_t *end;
 	uint32_t head, used, room;
@@ -145,7 +148,7 @@ static bool queue_room(struct queue *q)
 }
 
 /*
- * A stream runs its work in the order of the calls, so the work that has not ended is the last of its queue.
+ * A stream runs its work in the order of the calls, so the work that has not ended is the last in its queue.
  */
 static int launch_groups_add_depth(struct grt_launch_groups *g, struct grt_launch_group *group,
 				   const struct work *w)
@@ -158,7 +161,7 @@ static int launch_groups_add_depth(struct grt_launch_groups *g, struct grt_launc
 	q = found;
 	if (!q)
 		return ret;
-	/* records of a stream that do not come in its order report nothing of this */
+	/* records that do not come in the order of their stream tell nothing about this */
 	if (w->launch->begin < q->launched)
 		return 0;
 	while (q->used && q->end[q->head] <= w->launch->begin) {
@@ -182,7 +185,7 @@ static int launch_groups_add_depth(struct grt_launch_groups *g, struct grt_launc
 	return 0;
 }
 
-/* Sums of a broken trace stay at the most there is. */
+/* Sums of an invalid trace stay at the largest number. */
 static void add_bytes(uint64_t *sum, uint64_t bytes)
 {
 	if (__builtin_add_overflow(*sum, bytes, sum))
@@ -349,7 +352,7 @@ int grt_launch_groups_work(struct grt_launch_groups *g, const struct grt_event *
 	return launch_groups_add_wait(g, &w) ?: launch_groups_add(g, &w);
 }
 
-/* A launch that nothing came of is not what the GPU did; a function that was probed stands for itself. */
+/* A launch without any work is no work of the GPU; a probed function counts as itself. */
 int grt_launch_groups_nothing(struct grt_launch_groups *g, const struct grt_launch *launch)
 {
 	struct work w = {.image = launch->image, .launch = launch, .probed = true};
@@ -402,7 +405,7 @@ int grt_launch_groups_slice(struct grt_launch_groups *g, const struct grt_event 
 
 /* ----------------------------------------------------------------- names */
 
-/* Sets a stack as folded text and in brief; without a stack, the launch's function. */
+/* Sets a stack as folded text and in a brief form; without a stack, the launch's function. */
 static int stack_name(struct grt_launch_groups *g, struct grt_launch_group *group,
 		      const struct grt_image *image, const struct grt_key *key)
 {

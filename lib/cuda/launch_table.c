@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-/* The columns of what CUDA's GPU did, and of when it was idle. */
+/* The columns of CUDA work, and of the time when the GPU was idle. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stddef.h>
@@ -23,7 +23,7 @@ static void get_calls(struct grt_cell *cell, const void *view, const void *row, 
 	cell->number = g->kernels + g->copies + g->probed;
 }
 
-/* A device may be that of several processes. */
+/* Several processes may use a device. */
 static void launch_table_get_pid(struct grt_cell *cell, const void *view, const void *row, int arg)
 {
 	cell->number = ((const struct grt_launch_group *)row)->pid;
@@ -116,7 +116,7 @@ static void launch_table_get_waves(struct grt_cell *cell, const void *view, cons
 	cell->absent = !g->fits;
 }
 
-/* Thousandths: 9000 is 9.0. */
+/* In thousandths: 9000 is 9.0. */
 static void launch_table_get_capability(struct grt_cell *cell, const void *view, const void *row, int arg)
 {
 	const struct grt_ev_device *d = launch_table_device(row);
@@ -134,7 +134,7 @@ static void launch_table_get_sum(struct grt_cell *cell, const void *view, const 
 	cell->absent = !g->exec.weight;
 }
 
-/* 0 where there is no whole: nothing is a part of it. */
+/* 0: there is no whole of which something could be a part. */
 static uint64_t launch_table_share(uint64_t part, uint64_t whole)
 {
 	return whole ? (uint64_t)((unsigned __int128)part * 100000 / whole) : 0;
@@ -251,7 +251,7 @@ static void launch_table_get_bytes(struct grt_cell *cell, const void *view, cons
 	cell->absent = g->unsized && g->unsized == g->copies;
 }
 
-/* A recording of an older program does not know it. */
+/* A recording of an older program does not have this. */
 static void launch_table_get_pageable(struct grt_cell *cell, const void *view, const void *row, int offset)
 {
 	memcpy(&cell->number, (const char *)row + offset, sizeof(cell->number));
@@ -278,7 +278,7 @@ static void launch_table_get_depth_max(struct grt_cell *cell, const void *view, 
 	cell->absent = !((const struct grt_launch_group *)row)->depths;
 }
 
-/* @offset: a time of what the kernel waited for. */
+/* @offset: of a time in what the kernel waited for. */
 static void launch_table_get_wait(struct grt_cell *cell, const void *view, const void *row, int offset)
 {
 	memcpy(&cell->number, (const char *)row + offset, sizeof(cell->number));
@@ -436,7 +436,7 @@ static const struct grt_table launch_tables[GRT_LAUNCH_BYS] = {
 
 /* --------------------------------------------------------------- analysis */
 
-/* Kernels of the summary. */
+/* Kernels in the summary. */
 #define SUMMARY_ROWS 10
 
 static void launch_table_note_watched(struct grt_pass *pass, const struct grt_launch_watched *w)
@@ -588,7 +588,9 @@ static int launch_table_write_rows(const struct grt_launch_groups *g, const stru
 
 /* ----------------------------------------------------------------- waits */
 
-/* Sentences about kernels that waited for other processes, at most; of their waiting time at least, percent.
+/*
+ * Most sentences about kernels that waited for other processes, and the least share of their waiting time,
+ * percent.
  */
 #define WAITS_SHOWN 3U
 #define WAITS_LEAST 20U

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /*
- * Correlation ids grow by one with every call, so launches are kept in pages of
- * neighbours: a page has room for those that are launches. Work whose launch is
- * not there yet (it may have ended before the call returned) waits, for the end of
- * the trace at most.
+ * Correlation ids increase by one with every call, so launches are stored in pages of neighbouring ids,
+ * which have room for those ids that are launches. Work whose launch has not arrived yet (the work may have
+ * ended before the call returned) waits, at most until the end of the trace.
  */
 #include "launches.h"
 
@@ -19,7 +18,7 @@
 #define PAGE_BITS 8
 #define PAGE_IDS (1U << PAGE_BITS)
 
-/* struct caller - what many launches have in common */
+/* struct caller - properties that many launches have in common */
 struct caller {
 	uint32_t tid;
 	uint32_t context;
@@ -33,8 +32,11 @@ struct caller {
 /* Limit for the number of a caller, which must fit into entry.caller. */
 #define CALLERS_MAX (1U << 29)
 
-/** struct entry - a launch; @seen: something came of it; @handed: and was handed out; @outside: of the time
- * that counts */
+/**
+ * struct entry - a launch
+ * @seen: work came of it; @handed: and was delivered
+ * @outside: of the requested time
+ */
 struct entry {
 	uint32_t node;
 	uint32_t caller : 29;
@@ -61,12 +63,12 @@ struct page {
 	uint64_t ended[PAGE_IDS / 64];
 };
 
-/* Callers that came last, by thread. */
+/* The last callers, by thread. */
 #define RECENT_CALLERS 16U
 
 enum recent { RECENT_LAUNCH, RECENT_WORK, RECENTS };
 
-/* Most work that waits; it takes all memory before. */
+/* Most work that waits; a trace without launches would otherwise take all memory. */
 #define WAITS_MAX (1U << 30)
 
 /**
@@ -220,7 +222,7 @@ static bool page_room(struct page *p, bool begin)
 	       !grt_grow(&p->entry, &p->room, p->used + 1U, 16);
 }
 
-/* @p: the page of its id, NULL: there is none yet */
+/* @p: the page of its id; NULL: there is none yet */
 static int launches_add_entry(struct grt_launches *l, uint32_t image, struct page *p,
 			      const struct grt_ev_launch *e, const struct entry *entry)
 {
@@ -265,7 +267,7 @@ static __attribute__((noinline)) int find_caller(struct grt_launches *l, const s
 	return grt_index_add(&l->caller_index, tag, *number);
 }
 
-/* A thread makes the same call again and again. */
+/* A thread often repeats the same call. */
 static int intern_caller(struct grt_launches *l, const struct caller *k, uint32_t *number)
 {
 	uint32_t *recent = &l->recent_caller[k->tid % RECENT_CALLERS];
@@ -369,7 +371,7 @@ static void launches_count_stack(struct grt_launches *l, uint32_t image, uint32_
 	l->count.stack_none += node && reach == GRT_STACK_NONE;
 }
 
-/* Once for each of its stacks. */
+/* Called once for each of its stacks. */
 static void see_stack(struct grt_launches *l, uint32_t image, uint32_t node)
 {
 	struct grt_image *i = l->images.image[image];
@@ -401,14 +403,14 @@ static int hand_out_alone(struct grt_launches *l, const struct grt_event *e, uin
 	return work ? work(l->sink.arg, e, l->images.image[image], NULL, how) : 0;
 }
 
-/* Work was to come of a call. @seen: some came */
+/* No further work will come of a call. @seen: some came */
 static bool launches_is_nothing(const struct grt_launch *launch, bool seen)
 {
 	return !seen && !launch->failed && !launch->captured && launch->call != GRT_CUDA_PROBED &&
 	       (launch->kind == GRT_CUDA_KIND_KERNEL || launch->kind == GRT_CUDA_KIND_GRAPH);
 }
 
-/* A flush took it for one that nothing comes of. */
+/* A flush had taken it for a call without work. */
 static void launches_take_back(struct grt_launches *l, const struct page *p, uint64_t correlation, int place)
 {
 	unsigned int at = correlation % PAGE_IDS;
@@ -437,7 +439,7 @@ static int launches_hand_out(struct grt_launches *l, const struct grt_event *e, 
 
 	launches_take_back(l, p, correlation_of(e), place);
 
-	/* a stack that comes after its launch: their time stamps are of two clocks */
+	/* a stack that comes after its launch: their time stamps are from two clocks */
 	if (!p->entry[place].node)
 		p->entry[place].node = grt_images_stack(&l->images, p->image, correlation_of(e));
 	p->entry[place].seen = true;
@@ -486,7 +488,10 @@ static int launches_end_wait(struct grt_launches *l, const struct waiting *w)
 			  : hand_out_alone(l, &w->e, w->image, GRT_LAUNCHED_UNKNOWN, outside);
 }
 
-/* The launch for which work has waited is there. Where stacks come apart, its own may come after it. */
+/*
+ * The launch for which work has waited has arrived. If stacks come separately, the launch's own stack may
+ * come after it.
+ */
 static int launches_end_waits_of(struct grt_launches *l, uint32_t image, uint64_t correlation, uint32_t node)
 {
 	struct waiting *w = !l->waiting.used || (!node && l->images.stacks_apart)
@@ -553,7 +558,7 @@ static int take_work(struct grt_launches *l, const struct grt_event *e)
 /* Ends a call, for which no further work comes. @seen: it had work */
 static int end_call(struct grt_launches *l, const struct grt_launch *launch, bool seen)
 {
-	/* a function that was probed is called for itself: nothing comes of it */
+	/* a probed function counts as itself: no work comes of it */
 	bool nothing = launches_is_nothing(launch, seen);
 
 	l->count.nothing += nothing;
@@ -562,7 +567,7 @@ static int end_call(struct grt_launches *l, const struct grt_launch *launch, boo
 	return l->sink.nothing(l->sink.arg, launch);
 }
 
-/* No work can say that it is of this call, which is therefore not kept. */
+/* No work can refer to this call, so it is not stored. */
 static int take_unnumbered(struct grt_launches *l, uint32_t image, const struct grt_ev_launch *e,
 			   const struct entry *entry)
 {

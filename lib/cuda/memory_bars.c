@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /*
- * Memory that CUDA programs hold on each device, as a part of a timeline: the mean by time in each column.
- * What was allocated before the time that is looked at is in it. Memory is 16 bytes for each column and
- * device.
+ * Memory that CUDA programs hold on each device, as a part of a timeline: the time-weighted mean in each
+ * column. It includes memory that was allocated before the requested time. Memory is 16 bytes for each
+ * column and device.
  */
 #include <errno.h>
 #include <inttypes.h>

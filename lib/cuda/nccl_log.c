@@ -8,7 +8,7 @@
 
 #include "base/grow.h"
 
-/* Clones that a node of a graph comes from, one from the other. */
+/* Most clones between a graph's node and the node that the program made. */
 #define CLONES_MAX 16
 
 static int nccl_log_take_comm(struct grt_nccl_log *l, const struct grt_ev_communicator *e)
@@ -126,7 +126,7 @@ uint64_t grt_nccl_log_source(const struct grt_nccl_log *l, uint64_t node)
 {
 	const struct grt_nccl_node *found = l->node;
 
-	/* clones of clones are few, and a trace may have a ring of them */
+	/* there are few clones of clones, but a malicious trace may have a ring of them */
 	for (int i = 0; i < CLONES_MAX && found && l->nodes; i++) {
 		found = bsearch(&(struct grt_nccl_node){.id = node}, l->node, l->nodes, sizeof(*l->node),
 				nccl_log_by_id);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-/* The portions are those of compute capability 5.0 and later. */
+/* The allocation units are those of compute capability 5.0 and later. */
 #include "occupancy.h"
 
 #define OLDEST_MAJOR 5U
@@ -68,7 +68,7 @@ bool grt_occupancy_of(const struct grt_ev_device *d, const struct grt_ev_gpu_ker
 	uint64_t threads = (uint64_t)k->block_x * k->block_y;
 	uint64_t warps, least = UINT64_MAX, at_once, blocks;
 
-	/* what no device has: sums of a broken trace do not wrap */
+	/* no device has this: sums of an invalid trace must not wrap */
 	if (!occupancy_is_known(d) || !threads || threads > 65536 || !k->block_z || k->block_z > 65536)
 		return false;
 	warps = (threads * k->block_z + d->warp - 1) / d->warp;

@@ -15,7 +15,7 @@
 #include "base/keyed.h"
 
 #define WORKS_MAX (1U << 20)
-/* Bytes of a name; of a longer one the rest is left out. */
+/* Most bytes of a name; longer names are truncated. */
 #define NAME_ROOM 512U
 
 /** struct operator_row - a row of operators.def; @star, @source as there */
@@ -44,7 +44,7 @@ static const char *const overloads[] = {
 
 /**
  * struct place - a node of a stack
- * @link: the innermost operator that it is in, plus 1; 0: none
+ * @link: the innermost operator around it, plus 1; 0: none
  * @kernels: the row, plus 1, that makes an operator of each kernel that is launched here
  */
 struct place {
@@ -65,7 +65,10 @@ struct places {
 	uint32_t known;
 };
 
-/** struct work - what one stack launched of one kernel; @kernel: its string, plus 1; 0: copies */
+/**
+ * struct work - what one stack launched of one kernel
+ * @kernel: its string, plus 1; 0: copies
+ */
 struct work {
 	uint32_t image;
 	uint32_t node;
@@ -125,14 +128,18 @@ int grt_operators_work(struct grt_operators *o, const struct grt_event *e, const
 
 /* -------------------------------------------------------------- functions */
 
-/** struct function - @text: not terminated; @file: of an interpreter's; NULL: none */
+/**
+ * struct function
+ * @text: not terminated
+ * @file: of an interpreter's function; NULL: none
+ */
 struct function {
 	const char *text;
 	size_t len;
 	const char *file;
 };
 
-/* Return: the text that matches the pattern's *, NULL: the name does not match. */
+/* Return: the text that matches the * of the pattern; NULL: the name does not match. */
 static const char *operator_matches(const struct operator_row *r, const struct function *f, size_t *len)
 {
 	const char *star = strchr(r->function, '*');
@@ -145,7 +152,7 @@ static const char *operator_matches(const struct operator_row *r, const struct f
 	if (r->source ? !f->file || !strstr(f->file, r->source) : f->file != NULL)
 		return NULL;
 	*len = f->len - before - behind;
-	/* a library's own functions go on with a small letter, or an underscore */
+	/* a library's own functions continue with a small letter or an underscore */
 	if (r->view == GRT_OPERATOR_LIBRARY && (!*len || !isupper((unsigned char)f->text[before])))
 		return NULL;
 	return f->text + before;
@@ -166,7 +173,7 @@ static const struct operator_row *operator_find(enum grt_operator_view view, con
 	return NULL;
 }
 
-/* Bytes of the name in front of an overload: `add` of `add_Tensor`. */
+/* Bytes of the name before an overload: `add` of `add_Tensor`. */
 static size_t operator_without_overload(const char *text, size_t len)
 {
 	bool more = true;
@@ -301,7 +308,7 @@ static int operators_enter(struct grt_operators *o, const struct grt_image *i, u
 			p->kernels = (uint8_t)(r - operator_rows + 1);
 		return 0;
 	}
-	/* profilers name operators without */
+	/* profilers name operators without this prefix */
 	if (!strncmp(r->function, "at::_ops::", 10))
 		star.len = operator_without_overload(star.text, star.len);
 	if (strchr(r->name, '@'))
@@ -384,7 +391,7 @@ static int operators_kernel_row(struct grt_operators *o, const struct grt_image 
 	return ret;
 }
 
-/* To the innermost as its own, and once to each that is around it. */
+/* Adds the time to the innermost operator as its own, and once to each operator around it. */
 static int operators_add_work(struct grt_operators *o, const struct work *w, uint32_t number)
 {
 	const struct grt_image *i = grt_launches_images(o->launches)->image[w->image];
@@ -490,7 +497,7 @@ int64_t grt_operators_list(const struct grt_operators *o, const struct grt_opera
 	*out = calloc(o->used + 1U, sizeof(**out));
 	if (!*out)
 		return -ENOMEM;
-	/* an operator whose launches did nothing is not in the way */
+	/* an operator whose launches did nothing is skipped */
 	for (uint32_t i = 0; i < o->used; i++)
 		if (o->row[i]->all.kernels || o->row[i]->all.copies)
 			(*out)[n++] = o->row[i];

@@ -18,8 +18,9 @@
 #define IDLE "_not_issued"
 
 /*
- * Values by key: image, function and offset in a cubin, for pairs also the reason. @number: from 1 on;
- * @frames, @name: the key of the leaf that has them, without image and function, set at the end; 0: none
+ * Values by key: image, function and offset in a cubin, for pairs also the reason
+ * @number: from 1 on
+ * @frames, @name: key of the leaf with these, without image and function, set at the end; 0: none
  */
 struct pair {
 	uint64_t samples;
@@ -41,13 +42,19 @@ struct inlined {
 	uint32_t line;
 };
 
-/** struct kernel - @samples: of cycles with and without an instruction */
+/**
+ * struct kernel
+ * @samples: with and without an issued instruction
+ */
 struct kernel {
 	char *name;
 	uint64_t samples;
 };
 
-/** struct reason - @name: of a reason, by its text; @idle: it is the count of cycles without an instruction
+/**
+ * struct reason
+ * @name: its text
+ * @idle: it counts cycles in which no instruction was issued
  */
 struct reason {
 	char *name;
@@ -60,7 +67,10 @@ struct name {
 	uint32_t string;
 };
 
-/** struct window - of an image; @lossy: samples were lost in it */
+/**
+ * struct window - of an image
+ * @lossy: samples were lost in it
+ */
 struct window {
 	bool lossy;
 };
@@ -138,14 +148,16 @@ void grt_pc_samples_use(struct grt_pc_samples *p, const struct grt_images *image
 
 /* ------------------------------------------------------------------ events */
 
-/* Two cubins may have a function of one name: its string is that of the image, so the CRC goes into the key.
+/*
+ * Two cubins may have functions of the same name, whose string is the same in the image, so the CRC is part
+ * of the key.
  */
 static struct grt_key pc_place(uint32_t image, uint64_t cubin, uint32_t function, uint64_t offset)
 {
 	return (struct grt_key){{(uint64_t)image << 32 | function, cubin, offset, 0}};
 }
 
-/* Return: 0, with *out NULL where there is no room; or -ENOMEM */
+/* Return: 0, with *out NULL: there is no room; or -ENOMEM */
 static int pc_get(struct grt_pc_samples *p, struct grt_keyed *of, struct grt_key key, void *out)
 {
 	return grt_keyed_get_or_count(of, &key, &p->sums.over, (void **)out);
@@ -283,7 +295,7 @@ int grt_pc_samples_event(struct grt_pc_samples *p, const struct grt_event *e)
 {
 	const struct grt_image *i;
 
-	/* of an image only the names are of use here */
+	/* of an image, only the names are used here */
 	if (e->type == GRT_EV_NODE || e->type == GRT_EV_LAUNCH)
 		return 0;
 	if (!grt_pc_samples_is(e))
@@ -361,7 +373,7 @@ static const char *pc_base(const char *file)
 	return slash ? slash + 1 : file;
 }
 
-/* Which row a name belongs to: the first one of the image that is equal. */
+/* The row of a name: the first equal name of the image. */
 static uint32_t pc_name_number(const struct grt_pc_samples *p, const struct grt_image *i,
 			       const struct reason *r)
 {
@@ -395,7 +407,7 @@ static int pc_add_stall(struct grt_pc_samples *p, const struct grt_image *i, uin
 	return 0;
 }
 
-/* Which row an instruction belongs to. */
+/* The row of an instruction. */
 static struct grt_key pc_line_key(const struct grt_key *place, const struct source *source)
 {
 	if (source)
@@ -405,7 +417,7 @@ static struct grt_key pc_line_key(const struct grt_key *place, const struct sour
 
 /* ------------------------------------------------------------- inlined code */
 
-/* Functions within each other that are looked at, as many as the recorder writes. */
+/* Most nested functions that are examined, as many as the recorder writes. */
 #define INLINED_MAX 31U
 
 static unsigned int pc_find_inlined(const struct grt_pc_samples *p, const struct grt_key *place,
@@ -468,7 +480,7 @@ static int pc_frames(struct grt_pc_samples *p, const struct grt_image *i, const 
 	return ret;
 }
 
-/* Most of a line's samples may be in one of the ways in which it came into the kernel. */
+/* Most of a line's samples may belong to one of the ways in which it was inlined into the kernel. */
 static int pc_count_way(struct grt_pc_samples *p, struct grt_pc_line *l, struct grt_key key, uint32_t frames,
 			uint64_t samples)
 {
@@ -613,7 +625,7 @@ static int pc_add_instruction(struct grt_pc_samples *p, const struct grt_image *
 	return ret;
 }
 
-/* "selected" issues an instruction, and "not_selected" could. */
+/* "selected" issues an instruction, and "not_selected" could have. */
 static bool pc_is_stall(const char *reason)
 {
 	return strcmp(reason, "selected") && strcmp(reason, "not_selected");

@@ -13,7 +13,7 @@
 
 #include "base/grow.h"
 
-/* Lines around one with samples. */
+/* Number of lines shown around one with samples. */
 #define AROUND 2U
 #define SOURCES "*.@(c|cc|cpp|cu|cuh|cxx|h|hh|hpp|hxx|inc|inl|py)"
 
@@ -47,7 +47,7 @@ static int pc_source_by_file(const void *a, const void *b)
 	return pc_source_by_place(a, b);
 }
 
-/* Rows of one line become one. Return: how many are left */
+/* Merges rows of the same line. Return: number of rows left */
 static uint32_t pc_source_merge_rows(struct hot *hot, uint32_t n)
 {
 	uint32_t used = 0;
@@ -117,7 +117,7 @@ static uint32_t pc_source_hot(const struct grt_pc_samples *p, struct hot *hot)
 
 /* ------------------------------------------------------------------ files */
 
-/* A FIFO does not hold us up, and a device is not read. */
+/* A FIFO must not block, and a device is not read. */
 static FILE *pc_source_open(const char *path, uint64_t *written)
 {
 	struct stat st;
@@ -192,7 +192,7 @@ static int pc_source_list(struct grt_pc_sources *s, FILE *f, const struct hot *h
 	}
 	for (uint32_t rest = 0; !ret && i == n && rest < AROUND && getline(&text, &room, f) >= 0; rest++)
 		ret = pc_source_add(s, path, ++at, text, NULL, most);
-	/* it has fewer lines than the code was made of */
+	/* the file has fewer lines than the one that was compiled */
 	if (i < n)
 		s->changed = s->changed ?: path;
 	for (; i < n; i++)

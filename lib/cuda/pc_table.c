@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /*
- * report --by stall and --by line: where kernels stand still, and why, by PC samples.
+ * report --by stall and --by line: where kernels stall, and why, by PC samples.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -172,7 +172,7 @@ static const struct grt_table line_table = {"lines", "lines of kernels at which 
 					    line_columns, 0};
 
 #define NO_SAMPLES "the trace has no PC samples: use grtrace record -e cuda --pc-sampling -- PROG"
-/* Beside the table of kernels. */
+/* Shown together with the table of kernels. */
 #define TOP_LINES 10U
 
 static int pc_table_write(void *state, const struct grt_part *part, struct grt_pass *pass)

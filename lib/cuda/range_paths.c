@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /*
- * A chain's path is looked for once: the outer chains of one that is known are known.
+ * A chain's path is looked up once: if a chain is known, its outer chains are known, too.
  */
 #include "range_paths.h"
 
@@ -11,10 +11,10 @@
 
 #include "base/grow.h"
 
-/* Ranges of a path; a broken trace may have more, of which the outer ones are left out. */
+/* Most ranges of a path; an invalid trace may have more, of which the outer ones are left out. */
 #define DEPTH_MAX 1024U
 
-/** struct grt_range_places - of an image: its paths by chain, 0 that of the image; 0: not known */
+/** struct grt_range_places - of an image: its paths by chain; element 0 is that of the image; 0: unknown */
 struct grt_range_places {
 	uint32_t *path;
 	uint32_t paths;
@@ -127,7 +127,7 @@ static int range_path_of_image(struct grt_range_paths *p, const struct grt_image
 	return ret;
 }
 
-/* The text is not terminated: digits of the next one may follow it. */
+/* The text is not terminated: digits of the next text may follow it. */
 uint32_t grt_range_paths_image(const struct grt_range_paths *p, uint32_t path)
 {
 	size_t len;
@@ -145,7 +145,7 @@ int grt_range_paths_get(struct grt_range_paths *p, const struct grt_image *i, ui
 	const struct grt_image_range *r;
 	int ret = range_path_of_image(p, i, path);
 
-	/* numbers of outer ones fall, so it ends */
+	/* numbers of outer chains decrease, so the loop ends */
 	for (r = grt_image_range(i, chain); r && depth < DEPTH_MAX && !ret;
 	     chain = r->outer, r = grt_image_range(i, chain)) {
 		at = range_place(p, i, chain);

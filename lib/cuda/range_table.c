@@ -245,7 +245,7 @@ static int range_table_finish(void *state, struct grt_pass *pass)
 	int ret = grt_launches_flush(t->launches);
 	void **list;
 
-	/* this may be called again, with more launches */
+	/* this may be called again with more launches */
 	for (row = grt_keyed_oldest(&t->rows); row; row = grt_keyed_next(&t->rows, row)) {
 		row->own = row->all = (struct sums){0};
 		row->seen = 0;

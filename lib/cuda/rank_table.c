@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-/* The columns of ranks and collectives, and the sentence about the rank that the others waited for. */
+/* The columns of ranks and collectives, and the sentence about the rank for which the others waited. */
 #include "rank_table.h"
 
 #include <errno.h>
@@ -13,7 +13,7 @@
 #include "table/cells.h"
 #include "collectives.h"
 
-/* Collectives that text shows: those that a rank was latest to. */
+/* Most collectives in text: those that a rank entered last. */
 #define TEXT_ROWS 10
 /* Limit for collectives whose delay is explained. */
 #define EXPLAINED 100
@@ -46,7 +46,7 @@ static void get_count(struct grt_cell *cell, const void *view, const void *row, 
 	grt_cell_u64(cell, view, collective_rank_of(view, row), offset);
 }
 
-/* A time, where there are collectives. */
+/* A time, if there are collectives. */
 static void get_rank_time(struct grt_cell *cell, const void *view, const void *row, int offset)
 {
 	const struct grt_collective_rank *k = collective_rank_of(view, row);
@@ -228,8 +228,8 @@ static uint32_t *sort_by_late(struct grt_collectives *c)
 
 /**
  * struct late - the collectives by which a rank was late most: down to the first that is less than half as
- * late as the one before, or until they make nine tenths of the time
- * @why: what most of that time was lost by, of those that are explained
+ * late as the previous one, or until they make up nine tenths of the time
+ * @why: the cause of most of the lost time, of those that are explained
  * @meanwhile: what the rank's main thread did in that time
  */
 struct late {
@@ -279,7 +279,7 @@ static const char *most_lost(const struct grt_collectives *c, const uint32_t *or
 	return best;
 }
 
-/* @order: latest first; its beginning becomes those of the rank. */
+/* @order: latest first; the rank's collectives are moved to its beginning. */
 static void find_late(const struct grt_collectives *c, uint32_t *order, struct late *late)
 {
 	uint64_t all = grt_collectives_rank(c, late->rank)->late, before = 0;

@@ -11,10 +11,10 @@
 #include "table/analysis.h"
 #include "table/rows.h"
 
-/* Processes whose remarks are shown; further ones are only counted. */
+/* Most processes whose remarks are shown; further ones are only counted. */
 #define REMARKS_MAX 8U
 #define REMARK_MAX 512U
-/* Processes whose last text is kept, because a remark follows its text. */
+/* Most processes whose last text is stored, because a remark follows its text. */
 #define TEXTS_MAX 64U
 
 /** struct remark_text - the last text of a process image */

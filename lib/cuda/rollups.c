@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /*
- * The work of a rank is listed with its steps, sorted so that work that is summed up together is together,
- * and summed up. The list is in the order of time, and so in that of steps: the work of each kind is counted,
- * and then put into its place.
+ * The work of a rank is listed with its steps, sorted so that work that is summed up together is adjacent,
+ * and summed up. The list is in the order of time, and therefore of steps: the work of each kind is counted,
+ * and then moved to its place.
  */
 #include "rollups.h"
 
@@ -51,7 +51,7 @@ static void rollup_item_work(const struct grt_step_process *p, struct rollup_ite
 	i->by = (uint64_t)w->class << 32 | (w->class == GRT_STEP_COPIES ? 0 : w->name);
 }
 
-/* Sends and receives have no number that is the same on other ranks, and neither have kernels of a graph. */
+/* Sends and receives have no number that is the same on other ranks, nor have kernels of a graph. */
 static void rollup_item_collective(const struct grt_step_process *p, struct rollup_item *i)
 {
 	const struct grt_step_work *w = &p->work[i->work];
@@ -175,7 +175,7 @@ static int rollup_sort(struct rollup_rank *r)
 	return 0;
 }
 
-/* How many items from @at on are of one sum. */
+/* Return: the number of items from @at on that belong to the same sum. */
 static uint32_t rollup_run(const struct rollup_rank *r, uint32_t at)
 {
 	const struct rollup_item *i = &r->item[at];

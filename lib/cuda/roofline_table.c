@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /*
- * report --by roofline: what of the GPU's memory and tensor cores was in use while each kernel ran, and which
- * of the two limits it.
+ * report --by roofline: how much of the GPU's memory bandwidth and tensor cores was used while each kernel
+ * ran, and which of the two limits it.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -11,9 +11,9 @@
 #include "table/cells.h"
 #include "table/table.h"
 
-/* A kernel is at a roof from here on, in thousandths of a percent of it. */
+/* From this value on, a kernel is at a roof, in thousandths of a percent of it. */
 #define AT_ROOF 60000U
-/* Rows beside those of another table. */
+/* Rows that are shown beside another table. */
 #define TOP_KERNELS 10U
 
 static int roofline_table_begin(void **state, struct grt_pass *pass, unsigned int parts)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /*
- * Counters of GPUs under kernels, see rooflines.h. A kernel's record comes after its end, when the values of
- * its time are here; of one that does not, what comes later is unknown.
+ * Counters of GPUs during kernels, see rooflines.h. A kernel's record comes after its end, when the values
+ * of its time have arrived. If they have not, later values are unknown.
  */
 #include "rooflines.h"
 
@@ -22,14 +22,20 @@ struct point {
 	int64_t value;
 };
 
-/** struct values - of a counter, by time; @begun: all from this time on are here */
+/**
+ * struct values - of a counter, by time
+ * @begun: all values from this time on are known
+ */
 struct values {
 	struct point *point;
 	uint32_t points;
 	uint32_t room;
 };
 
-/** struct sampled - a GPU; @phase: a sample began then, and others at multiples of @interval from it */
+/**
+ * struct sampled - a GPU
+ * @phase: begin of a sample; the others begin at multiples of @interval from it
+ */
 struct sampled {
 	char uuid[48];
 	uint64_t interval;
@@ -99,7 +105,7 @@ static int values_add(struct values *v, uint64_t time, int64_t value)
 	return ret;
 }
 
-/* The last point that is not after a time; 0 also where all are. */
+/* The last point that is not after a time; 0 also if all are after it. */
 static uint32_t values_at(const struct values *v, uint64_t time)
 {
 	uint32_t low = 0, high = v->points;
@@ -180,7 +186,7 @@ static struct sampled *rooflines_find(const struct grt_rooflines *r, const char 
 	return g;
 }
 
-/* A sample is over: what part of it the kernel ran counts as often as it ran. */
+/* A sample has ended: weights it with the part of it in which the kernel ran. */
 static void roofline_end_slot(struct grt_roofline *k, uint64_t interval)
 {
 	uint64_t ns = k->slot_ns < interval ? k->slot_ns : interval;
@@ -190,7 +196,7 @@ static void roofline_end_slot(struct grt_roofline *k, uint64_t interval)
 	k->slot_ns = 0;
 }
 
-/* The samples that a kernel ran in, of which those in the middle are its own. */
+/* The samples during which a kernel ran; those in the middle are its own. */
 static void roofline_add_slots(struct grt_roofline *k, const struct sampled *g, uint64_t start, uint64_t end)
 {
 	while (g->interval && start < end) {
@@ -198,7 +204,7 @@ static void roofline_add_slots(struct grt_roofline *k, const struct sampled *g, 
 		uint64_t until = g->phase + (slot + 1) * g->interval;
 		uint64_t whole = end > until ? (end - until) / g->interval : 0;
 
-		/* stamps of a hostile trace */
+		/* time stamps of a malicious trace */
 		if (until <= start)
 			return;
 		if (slot != k->slot && k->slot_ns)
@@ -272,7 +278,7 @@ int grt_rooflines_event(struct grt_rooflines *r, const struct grt_event *e, cons
 	case GRT_EV_GPU_KERNEL:
 		return rooflines_take_kernel(r, (const void *)e);
 	}
-	/* of an image only names and devices are of use here */
+	/* of an image, only names and devices are used here */
 	if (grt_class_of[e->type] != GRT_CLASS_image || e->type == GRT_EV_NODE)
 		return 0;
 	return grt_images_event(&r->images, e);

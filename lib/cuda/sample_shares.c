@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-/* See sample_shares.h. Work gets what its time has of the samples so far, less what work before it got. */
+/*
+ * See sample_shares.h. Work gets the share of the samples that belongs to its time so far, minus what
+ * earlier work got.
+ */
 #include "sample_shares.h"
 
 #include <errno.h>
@@ -13,10 +16,10 @@
 #define LAUNCHES_MAX 1048576U
 
 /**
- * struct kernel - of a name
- * @first, @leaves: its function's in pc.leaf; none: it has no samples
- * @ns: of all its work, @given: of the work that has its samples
- * @stack: of the first work; @several: there is work of others
+ * struct kernel - kernels with the same name
+ * @first, @leaves: its function's leaves in pc.leaf; none: it has no samples
+ * @ns: of all its work; @given: of the work that has got its samples
+ * @stack: of the first work; @several: other stacks have work, too
  */
 struct kernel {
 	uint32_t first;
@@ -67,7 +70,7 @@ void grt_sample_shares_free(struct grt_sample_shares *s)
 
 /* -------------------------------------------------------------- launches */
 
-/* The strings of a kernel's name and of a function need not be one: their text is. */
+/* The strings of a kernel's name and of a function may differ, but their texts are the same. */
 static int sample_shares_name(struct grt_sample_shares *s, const struct grt_image *image, uint32_t string,
 			      uint32_t *number)
 {
@@ -157,7 +160,7 @@ static uint32_t sample_shares_end(const struct grt_sample_shares *s, uint32_t fi
 	return end;
 }
 
-/* The function whose text is that of the kernel: the strings need not be one. */
+/* The function with the same text as the kernel, because their strings may differ. */
 static void sample_shares_find(const struct grt_sample_shares *s, const struct grt_sample_work *w,
 			       struct kernel *k)
 {
@@ -243,7 +246,7 @@ static uint64_t sample_shares_part(uint64_t samples, uint64_t ns, uint64_t of)
 	return (uint64_t)((unsigned __int128)samples * ns / of);
 }
 
-/* Samples whose launch is known. */
+/* Adds samples whose launch is known. */
 static int sample_shares_put_exact(struct grt_sample_shares *s, uint32_t row,
 				   const struct grt_sample_tree *to, uint32_t node, uint16_t slot)
 {

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /*
- * Joins CPU stacks and GPU records of different tools, see seeds.h. Stacks wait
- * by thread; a table from correlation id to stack grows with the calls; what
- * comes before its call waits there. Work is added up by (stack, name, device,
- * stream, graph), and these rows become the tree in the end.
+ * Joins CPU stacks and GPU records of different tools, see seeds.h. Stacks wait by thread. A table from
+ * correlation id to stack grows with the calls; work that comes before its call waits there. Work is summed
+ * up by (stack, name, device, stream, graph), and these rows become the tree at the end.
  */
 #include "seeds.h"
 
@@ -21,14 +20,14 @@
 #include "base/lines_in.h"
 #include "base/texts.h"
 
-/* Correlation ids of a page of the table: ids that lie far apart take a page each. */
+/* Correlation ids of a page of the table; ids that are far apart take a page each. */
 #define PAGE 64U
-/*
- * Pages that were used last, one for each thread or stream: those of calls, and those of work, which comes
- * later.
- */
+/* Pages that were used last, one for each thread or stream: for calls, and for work, which comes later. */
 #define LAST 64U
-/* Of an entry: a place in @held, not a node; its work was seen; its stack said its id; the rest. */
+/*
+ * Flags of an entry: it is an index in @held, not a node; its work was seen; its stack contained its id; the
+ * rest is the value.
+ */
 #define HELD 0x80000000U
 #define USED 0x40000000U
 #define BY_ID 0x20000000U
@@ -38,20 +37,26 @@
 /* Longest comm: TASK_COMM_LEN without its NUL. */
 #define COMM_MAX 15
 #define COLUMNS 3
-/* Launches of which both calls are known as one, where the offset of clocks is estimated: of few threads the
- * first ones are. */
+/*
+ * Most launches of which both calls are known to be one, if the offset of clocks is estimated: those of a
+ * few threads are the first ones.
+ */
 #define SEEDS_MOMENTS (1U << 20)
 /* Ends a pass, because calls are not in the order of time. */
 #define GOES_BACK 1
 
-/** struct sample - a stack that was taken */
+/** struct sample - a stack */
 struct sample {
 	uint64_t ts;
 	uint32_t node;
 } __attribute__((packed));
 
-/** struct thread - its stacks; @calls: of it in this pass, @last: begin of the last; @next: stack not passed
- * yet; @window: the order decides nothing */
+/**
+ * struct thread - its stacks
+ * @calls: number of its calls in this pass; @last: begin of the last one
+ * @next: the first stack that was not passed yet
+ * @window: the order of stacks and calls decides nothing
+ */
 struct thread {
 	uint64_t tid;
 	struct sample *sample;
@@ -90,7 +95,7 @@ struct held {
 	uint32_t next;
 };
 
-/** struct call - what of a launch finds its stack */
+/** struct call - the properties of a launch by which its stack is found */
 struct call {
 	uint64_t start;
 	uint64_t end;
@@ -116,7 +121,7 @@ struct grt_seeds {
 	struct thread *thread;
 	uint32_t threads, thread_room;
 	struct grt_index thread_index;
-	/* the one thread of the GPU's file that no stack names */
+	/* the only thread of the GPU's file that no stack names */
 	uint64_t other_tid;
 	bool has_other;
 	/* begin of the last call of all; a call began before one that it follows */
@@ -127,7 +132,7 @@ struct grt_seeds {
 	 * with */
 	struct place *place;
 	size_t places, behind, reached, ahead;
-	/* what stamps of the GPU's file are since, from the pass before */
+	/* the origin of time stamps in the GPU's file, from the previous pass */
 	uint64_t base;
 	uint64_t window;
 	int64_t offset;
@@ -189,7 +194,7 @@ static int seeds_add_page(struct grt_seeds *s, uint64_t number)
 	return grt_index_add(&s->page_index, grt_hash(&s->key, number, 3), s->pages++);
 }
 
-/* The place of a correlation id. Return: NULL without memory */
+/* The entry of a correlation id. Return: NULL: no memory */
 static uint32_t *entry_of(struct grt_seeds *s, uint64_t correlation)
 {
 	uint64_t number = correlation / PAGE;
@@ -215,7 +220,7 @@ struct line {
 	struct grt_span stack;
 };
 
-/* pid, tid and CPU, and where they end. */
+/* Parses pid, tid and CPU. Return: the text after them */
 static bool take_columns(const char **p, const char *end, uint64_t number[COLUMNS])
 {
 	for (int i = 0; i < COLUMNS; i++)
@@ -224,7 +229,7 @@ static bool take_columns(const char **p, const char *end, uint64_t number[COLUMN
 	return grt_scan_char(p, end, ' ');
 }
 
-/* comm may hold blanks and numbers: it is as long as it can be. */
+/* comm may contain blanks and numbers: the longest possible match is used. */
 static bool take_sample(const char *p, const char *end, struct line *l)
 {
 	uint64_t number[COLUMNS];
@@ -259,7 +264,7 @@ static int put_frames(struct grt_seeds *s, const struct line *l, uint32_t *node)
 	return ret;
 }
 
-/* Stacks repeat: each is taken apart once. */
+/* Stacks repeat, so each different one is parsed once. */
 static int node_of_line(struct grt_seeds *s, const struct line *l, uint32_t *node)
 {
 	uint32_t number, known = s->line.used;
@@ -281,7 +286,7 @@ static int node_of_line(struct grt_seeds *s, const struct line *l, uint32_t *nod
 	return ret;
 }
 
-/* Takes a last frame [correlation N] off. */
+/* Removes a last frame [correlation N]. */
 static bool take_correlation(struct line *l, uint64_t *correlation)
 {
 	const char *end = l->stack.at + l->stack.len, *p = memrchr(l->stack.at, ';', l->stack.len), *q = p;
@@ -481,7 +486,7 @@ static struct thread *caller(struct grt_seeds *s, uint64_t tid)
 	return &s->thread[0];
 }
 
-/* The last stack of a thread before a call, or the first one within it. Return: NULL where none is near */
+/* The last stack of a thread before a call, or the first one within it; NULL: none is near. */
 static struct sample *near(struct thread *t, const struct call *c, uint64_t window)
 {
 	while (t->next < t->samples && t->sample[t->next].ts < c->start &&
@@ -532,7 +537,9 @@ static struct thread *thread_at(const struct grt_seeds *s, size_t place)
 	return &s->thread[s->place[place].thread];
 }
 
-/* near() of all threads together, in one row of stacks: a look at each thread would take calls times threads.
+/*
+ * As near(), for all threads together in one array of stacks: to examine each thread would take calls times
+ * threads.
  */
 static struct sample *near_all(struct grt_seeds *s, const struct call *c, struct thread **t)
 {
@@ -584,8 +591,10 @@ static uint32_t by_window(struct grt_seeds *s, struct thread *t, const struct ca
 	return found->node + 1;
 }
 
-/* Stacks are used up in the order of the calls' begins, which need not be that of the file. Where no thread
- * is reported, calls take stacks of all threads. */
+/*
+ * Stacks are used in the order of the calls' begins, which need not be the order of the file. If no thread
+ * is reported, calls use stacks of all threads.
+ */
 static bool goes_back(struct grt_seeds *s, struct thread *t, const struct call *c)
 {
 	bool back = t && c->start < t->last;
@@ -598,7 +607,7 @@ static bool goes_back(struct grt_seeds *s, struct thread *t, const struct call *
 	return back || (s->strangers && s->back);
 }
 
-/* The thread of a call, and what taking its stack needs. Return: 0, GOES_BACK or -ENOMEM */
+/* The thread of a call, and what is needed to use its stack. Return: 0, GOES_BACK or -ENOMEM */
 static int seeds_find_caller(struct grt_seeds *s, const struct call *c, struct thread **t)
 {
 	*t = caller(s, c->tid);
@@ -831,7 +840,7 @@ static int add_held(struct grt_seeds *s)
 	return ret;
 }
 
-/* Threads whose stacks do not follow from the order of calls. Return: whether there are new ones */
+/* Finds threads whose stacks do not follow from the order of calls. Return: whether there are new ones */
 static bool order_failed(struct grt_seeds *s)
 {
 	bool any = false;
@@ -874,7 +883,7 @@ static int seeds_copy_entries(const struct grt_seeds *s, struct start *start)
 	return start->told ? 0 : -ENOMEM;
 }
 
-/* Another pass begins the same way. */
+/* Prepares another pass. */
 static void restart(struct grt_seeds *s, const struct start *start)
 {
 	for (uint32_t i = 0; i < s->threads; i++)
@@ -945,7 +954,7 @@ static int give_calls(struct grt_seeds *s)
 	return ret;
 }
 
-/* Calls first, in the order of time, then work, which finds them all there. */
+/* Calls come first, in the order of time, then work, whose calls are all known then. */
 static int sorted(struct grt_seeds *s, int fd, const struct start *start)
 {
 	int ret;

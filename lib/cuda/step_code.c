@@ -14,7 +14,10 @@
 #include "codes/cuda_codes.h"
 #include "stack/own_code.h"
 
-/* Frames of the program's own that are compared, and calls that are looked at for one of the same thread. */
+/*
+ * Most frames of the program's own that are compared, and most calls that are examined to find one of the
+ * same thread.
+ */
 #define OWN_MAX 256U
 #define LOOK_BACK 4096U
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /*
- * Calls are taken as they come, work once its launch is known. Both come about in
- * the order of time, but not quite: they are sorted when the trace is over.
+ * Calls are stored as they come, work once its launch is known. Both come almost in the order of time, and
+ * are sorted when the trace has ended.
  */
 #include "step_log.h"
 
@@ -20,7 +20,7 @@ struct grt_step_log {
 	bool sorted;
 };
 
-/* Names of kernels that communicate contain one of these. */
+/* Names of kernels that communicate contain one of these words. */
 static const char *const communicates[] = {"ncclDevKernel", "ncclKernel", "ncclSymDevKernel",
 					   "ncclSymkDevKernel", "ncclDevFunc"};
 
@@ -127,7 +127,7 @@ static int step_log_add_range(struct grt_step_log *l, const struct grt_event *e,
 	return 0;
 }
 
-/* A range that was open when the recording ended is not complete. */
+/* A range that was open at the end of the recording is not complete. */
 static __attribute__((noinline)) int step_log_on_range(struct grt_step_log *l, const struct grt_event *e)
 {
 	const struct grt_ev_range *r = (const void *)e;
@@ -177,7 +177,7 @@ bool grt_step_log_is_whole(const struct grt_step_log *l)
 	return !l->from && l->to == UINT64_MAX;
 }
 
-/* Most events are of GPU work and stacks: those need none of the registers. */
+/* Most events are about GPU work and stacks: these need few registers. */
 int grt_step_log_event(struct grt_step_log *l, const struct grt_event *e)
 {
 	switch (e->type) {
@@ -287,7 +287,7 @@ static uint8_t step_log_class(const struct grt_image *image, uint32_t name, uint
 /* Kernels of a graph are many, and have no name in common. */
 static void step_log_join(struct grt_step_process *p, struct grt_step_work *w, uint32_t *near)
 {
-	/* mostly that of the work before, or the next one */
+	/* mostly the same as for the previous work, or the next one */
 	uint32_t at = *near;
 	const struct grt_cuda_call *row;
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /*
- * Launches by the same code are one symbol. The launches of a process are a sequence of symbols, whose period
- * is looked for. The sequence far from a mark does not matter, so a step of another length, a start-up or a
- * break do no harm.
+ * Launches by the same code are the same symbol. The launches of a process are a sequence of symbols, whose
+ * period is searched. The sequence far from a mark does not matter, so a step of another length, a start-up
+ * or a break do no harm.
  */
 #include "step_marks.h"
 
@@ -17,12 +17,15 @@
 #include "stack/own_code.h"
 #include "step_ranges.h"
 
-/* Steps of a process, at least: what came twice may be chance. */
+/* Least number of steps of a process: what occurred twice may be chance. */
 #define STEPS_MIN 3U
 /* The most calls of optimizers' step() in a program that are counted one by one. */
 #define SITES_MAX 64U
 
-/** struct symbol - @first: place of the first of its launches; @at: of its places in row.place */
+/**
+ * struct symbol
+ * @first: the first of its launches; @at: index of its launches in row.place
+ */
 struct symbol {
 	uint32_t number;
 	uint32_t count;
@@ -31,7 +34,10 @@ struct symbol {
 	uint32_t name;
 };
 
-/** struct row - launches as symbols; @place: of each symbol its launches, one symbol after the other */
+/**
+ * struct row - launches as symbols
+ * @place: the launches of each symbol, one symbol after the other
+ */
 struct row {
 	uint32_t *symbol;
 	uint32_t n;
@@ -44,7 +50,9 @@ struct row {
 	uint32_t symbols;
 };
 
-/** struct mark - a symbol that steps may begin with; @from, @to: the first and last of its places that count
+/**
+ * struct mark - a symbol with which steps may begin
+ * @from, @to: the first and last of its launches that count
  */
 struct mark {
 	const struct symbol *symbol;
@@ -126,7 +134,7 @@ static int row_add(struct row *r, const struct grt_image *i, const struct grt_st
 	return 0;
 }
 
-/* The places of each symbol, in order. */
+/* The launches of each symbol, in order. */
 static int row_index(struct row *r)
 {
 	uint32_t at = 0;
@@ -152,7 +160,7 @@ static int row_index(struct row *r)
 	return 0;
 }
 
-/* @by_line: launches of one kernel are others where other lines make them */
+/* @by_line: launches of the same kernel from different lines are different */
 static int row_make(struct row *r, const struct grt_step_marks *m, const struct grt_step_process *p,
 		    bool by_line)
 {
@@ -261,8 +269,8 @@ static uint8_t site_of(const struct sites *s, const struct grt_step_process *p,
 }
 
 /*
- * Finds the places after the last launch of each call of step() from a site, by the thread that made the
- * first one. Return: their number; @cut may be NULL
+ * Finds the first launch after each call of step() from a site, in the thread that made the first one.
+ * Return: their number; @cut may be NULL
  */
 static uint32_t ends_of_site(const struct sites *s, const struct grt_step_process *p,
 			     const struct grt_step_marks *m, uint8_t site, uint32_t *cut)
@@ -355,8 +363,8 @@ static uint32_t marks_divide(uint32_t *number, uint32_t n)
 }
 
 /*
- * Return: the median. The rounds are limited, because a trace could be made so that they take long; the rest
- * is sorted.
+ * Return: the median. The rounds are limited, because a malicious trace could make them slow; after the
+ * limit, the numbers are sorted.
  */
 static uint32_t marks_median(uint32_t *number, uint32_t n)
 {
@@ -377,7 +385,7 @@ static uint32_t marks_median(uint32_t *number, uint32_t n)
 	return number[at];
 }
 
-/* Long gaps of one length, again and again: the symbol is of a loop within the step. */
+/* If long gaps have the same length again and again, the symbol belongs to a loop within the step. */
 static bool is_nested(uint32_t *gap, uint32_t n, uint32_t period)
 {
 	uint32_t odd = 0, alike = 0, median;
@@ -391,7 +399,7 @@ static bool is_nested(uint32_t *gap, uint32_t n, uint32_t period)
 	return alike >= STEPS_MIN && 10 * alike >= 8 * odd;
 }
 
-/* Sets the regular places, from the first to the last; before and after them are start-up and end. */
+/* Sets the regular launches, from the first to the last; start-up and end are before and after them. */
 static void set_range(const struct row *r, struct mark *k)
 {
 	const uint32_t *place = r->place + k->symbol->at;
@@ -426,7 +434,7 @@ static bool is_regular(const struct row *r, struct mark *k)
 	       !is_nested(r->gap, gaps, k->period);
 }
 
-/* Whether what lies between is what comes in each step: of symbols that come as often, or more often. */
+/* Whether the launches in between occur in each step: their symbols come as often, or more often. */
 static bool is_whole(const struct row *r, const struct mark *k)
 {
 	const uint32_t *place = r->place + k->symbol->at;
@@ -437,7 +445,9 @@ static bool is_whole(const struct row *r, const struct mark *k)
 	return 10ULL * n >= 9ULL * (to - from);
 }
 
-/* More steps are better; of as many, the launch that was made first is the beginning of the loop. */
+/*
+ * More steps are better; with the same number, the launch that was made first is the beginning of the loop.
+ */
 static bool is_better(const struct row *r, const struct mark *k, const struct mark *best)
 {
 	uint32_t n = k->to - k->from, most;
@@ -484,7 +494,7 @@ static int cut_by_launch(struct grt_step_marks *m, const struct grt_step_process
 
 /* ------------------------------------------------------- first and last */
 
-/* Whatever called it: that may be another in some steps. */
+/* Whatever called it, because the caller may differ in some steps. */
 static bool is_same_code(const struct grt_step_marks *m, const struct grt_step_process *p, uint32_t a,
 			 uint32_t b)
 {
@@ -493,7 +503,7 @@ static bool is_same_code(const struct grt_step_marks *m, const struct grt_step_p
 	return x->name == y->name && x->call == y->call;
 }
 
-/* The place nearest to @want, not further from it than @slack, where the code of @like is. */
+/* The launch nearest to @want, at most @slack from it, by the same code as @like. */
 static bool find_near(const struct grt_step_marks *m, const struct grt_step_process *p, uint32_t like,
 		      int64_t want, uint32_t slack, uint32_t *out)
 {

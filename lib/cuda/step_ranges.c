@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-/* The choice of step_ranges.h. */
+/* Chooses the ranges of step_ranges.h. */
 #include "step_ranges.h"
 
 #include <errno.h>
@@ -11,13 +11,14 @@
 #include "range_paths.h"
 #include "trace/cuda_recording.h"
 
-/* Instances, at least: what came twice may be chance. */
+/* Least number of instances: what occurred twice may be chance. */
 #define REPEATS_MIN 3U
 
 /**
- * struct repeating - a range that comes again
+ * struct repeating - a range that occurs again
  * @at: its instances, indices of step_process.range
- * @made: launches in instances; @within: from the first to the end of the last
+ * @made: launches in instances
+ * @within: launches from the begin of the first one to the end of the last one
  */
 struct repeating {
 	uint32_t name;
@@ -147,7 +148,7 @@ static unsigned int step_ranges_rank(const struct choice *c, const struct repeat
 	return step_ranges_has(c, r, "step") || step_ranges_has(c, r, "iter") ? 2 : 1;
 }
 
-/* A range before a mark, more instances before fewer; the one that began first. */
+/* A range comes before a mark, more instances before fewer, and otherwise the one that began first. */
 static const struct repeating *step_ranges_choose(const struct choice *c, const char *wanted)
 {
 	const struct repeating *best = NULL;

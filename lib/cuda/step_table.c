@@ -69,7 +69,7 @@ static void get_over(struct grt_cell *cell, const void *view, const void *row, i
 	cell->absent = time_of(row) < p50;
 }
 
-/* Which part made it longer than the median; none where it is not. */
+/* The part that made it longer than the median; none if it is not longer. */
 static void get_grew(struct grt_cell *cell, const void *view, const void *row, int arg)
 {
 	const struct grt_step *s = row;
@@ -195,8 +195,11 @@ static uint64_t own_excess(const struct grt_steps *s, const struct grt_step *k)
 	return !grt_steps_starts(s, k) && over > comm ? over - comm : 0;
 }
 
-/** struct slow - the steps of a rank that took the most more: down to the first that took less than half as
- * much more as the one before; @least: what the last of them took more */
+/**
+ * struct slow - the steps of a rank that took the most additional time: down to the first that took less
+ * than half as much more as the previous one
+ * @least: additional time of the last of them
+ */
 struct slow {
 	const struct grt_step *worst;
 	uint64_t most;
@@ -463,8 +466,7 @@ static int write_step_collectives(void *state, const struct grt_part *part, stru
 	return grt_steps_find(s) ?: grt_rollup_collective_write(s, pass);
 }
 
-/* The sentences of the summary: where there are no steps, only about ranks that wait. People read them first.
- */
+/* The sentences of the summary, which users read first; without steps, only those about ranks that wait. */
 static int write_sentences(void *state, const struct grt_part *part, struct grt_pass *pass)
 {
 	struct grt_steps *s = state;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /*
- * The parts of a step come from one walk over a device's work in the order of its
- * starts: of each class it is known until when some of it runs.
+ * The parts of a step come from one walk over a device's work in the order of its starts: for each class it
+ * is known until when some of its work runs.
  */
 #include "steps.h"
 
@@ -15,7 +15,7 @@
 #include "base/units.h"
 #include "step_code.h"
 
-/* Devices of a process. */
+/* Most devices of a process. */
 #define GPUS_MAX 64U
 
 struct grt_steps {
@@ -49,7 +49,10 @@ const char *grt_step_part_name(enum grt_step_part part)
 
 /* ---------------------------------------------------------------- parts */
 
-/** struct walk - @until: when the last work of a class so far ends; @at: the next of the moments */
+/**
+ * struct walk
+ * @until: when the last work of a class so far ends; @at: the next of the moments
+ */
 struct walk {
 	uint64_t now;
 	uint64_t until[GRT_STEP_CLASSES];
@@ -74,7 +77,7 @@ static void add_time(struct walk *w, uint64_t ns)
 	part[GRT_STEP_COPY_HIDDEN] += copies && (computes || communicates) ? ns : 0;
 }
 
-/* Goes to a moment @to before which nothing more begins. */
+/* Goes on to the moment @to, before which no further work begins. */
 static void walk_to(struct walk *w, uint64_t to)
 {
 	while (w->now < to && w->at < w->cuts) {
@@ -109,7 +112,7 @@ void grt_step_parts_between(const struct grt_step_process *p, uint32_t gpu, cons
 
 /* ---------------------------------------------------------------- steps */
 
-/* When the work of each call was over, 0: it had none. */
+/* When the work of each call had ended, 0: it had none. */
 static uint64_t *find_ends(const struct grt_step_process *p)
 {
 	uint64_t *end = calloc((size_t)p->calls + 1, sizeof(*end));
@@ -228,7 +231,7 @@ static int add_rank(struct grt_steps *s, uint32_t process, uint32_t gpu, const u
 	return moment ? add_steps(s, r, moment) : 0;
 }
 
-/* Devices with kernels: one that memory was only copied to computes nothing. */
+/* Devices with kernels: a device with copies only computes nothing. */
 static int add_ranks(struct grt_steps *s, uint32_t process, const uint64_t *moment)
 {
 	const struct grt_step_process *p = grt_step_log_process(s->log, process);
@@ -343,7 +346,7 @@ static void sum_names(const struct grt_step_process *p, uint32_t gpu, unsigned i
 			sum[p->work[i].name] += sign * (int64_t)(p->work[i].end - p->work[i].start);
 }
 
-/* A step whose part is the median. */
+/* A step that has the median of the part. */
 static const struct grt_step *median_step(const struct grt_steps *s, const struct grt_step_rank *r,
 					  enum grt_step_part part)
 {
@@ -380,7 +383,7 @@ static int name_kernel(struct grt_steps *s, const struct grt_step_process *p, ui
 	return asprintf(out, "%.*s %s more", (int)(len < 120 ? len : 120), text, more) < 0 ? -ENOMEM : 0;
 }
 
-/* The kernel that took the most more than in a median step. */
+/* The kernel that took the most additional time, compared with a median step. */
 static int why_kernel(struct grt_steps *s, const struct grt_step_rank *r, const struct grt_step *k,
 		      char **out)
 {

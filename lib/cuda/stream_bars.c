@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /*
- * When CUDA's devices and streams were busy, as a part of a timeline. A device has the
- * work of all processes, where their records say that it is one. Busy is the union of the
- * kernels and copies, to the ns: records come when CUPTI hands them over, in no
- * order, so they are kept until the trace is over, in 16 bytes each for the
- * device and for the stream.
+ * When CUDA's devices and streams were busy, as a part of a timeline. A device has the work of all
+ * processes, if their records say that it is the same one. Busy is the union of the kernels and copies,
+ * exact to the ns: CUPTI's records come in no order, so they are stored until the trace has ended, in 16
+ * bytes each for the device and for the stream.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -16,7 +15,7 @@
 #include "stack/images.h"
 #include "table/bar_rows.h"
 
-/* Devices and streams; work of further ones is counted. */
+/* Most devices and streams; work of further ones is counted. */
 #define STREAMS_MAX 1024U
 #define NO_STREAM UINT32_MAX
 
@@ -137,7 +136,7 @@ static void stream_bars_sum(const struct stream_bars *x, struct stream_bar *row)
 	row->ran = NULL;
 }
 
-/* A device is in front of its streams, of which the busiest is the first. */
+/* A device comes before its streams, of which the busiest is the first. */
 static int stream_bars_compare(const void *a, const void *b)
 {
 	const struct stream_bar *x = *(void *const *)a, *y = *(void *const *)b;

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /*
- * Each thing that a GPU did as a row: jobs, kernels, copies, fills. Rows are written
- * while the trace is read: a job when it is retired, CUDA's work when its call is
- * known, so they are in no order of time. Steps, collectives and operators are those
- * that other analyses have found in a pass before.
+ * Each item of GPU work as a row: jobs, kernels, copies, fills. Rows are written while the trace is read: a
+ * job when it is retired, CUDA's work when its call is known, so they are in no order of time. Steps,
+ * collectives and operators come from analyses of an earlier pass.
  */
 #include <errno.h>
 #include <stddef.h>
@@ -22,7 +21,7 @@
 #include "table/cells.h"
 #include "table/rows.h"
 
-/* Processes whose control group is known, most of them. */
+/* Most processes whose control group is known. */
 #define OWNERS_MAX 65536U
 
 /**
@@ -70,10 +69,13 @@ struct work_row {
 	bool replayed;
 };
 
-/* Texts that rows of many neighbours have in common. */
+/* Texts that many neighbouring rows have in common. */
 enum work_text { WORK_PROCESS, WORK_RANGE, WORK_JOB_ID, WORK_CGROUP, WORK_UUID, WORK_FUNCTION, WORK_TEXTS };
 
-/** struct work_owner - a process; @cgroup: of @cgroups */
+/**
+ * struct work_owner - a process
+ * @cgroup: index in @cgroups
+ */
 struct work_owner {
 	uint32_t cgroup;
 };
@@ -125,7 +127,7 @@ static void work_get_rank(struct grt_cell *cell, const void *view, const void *r
 	cell->absent = cell->number == UINT32_MAX;
 }
 
-/* Names of a job's process are the jobs', and change. */
+/* Names of a job's process belong to the job, and may change. */
 static void work_get_text(struct grt_cell *cell, const void *view, const void *row, int offset)
 {
 	grt_cell_pointed(cell, view, row, offset);
@@ -229,7 +231,7 @@ static void work_get_bytes(struct grt_cell *cell, const void *view, const void *
 	cell->absent = !r->copied;
 }
 
-/* How many jobs one stands for, in thousandths. */
+/* The number of jobs that one stands for, in thousandths. */
 static void work_get_weight(struct grt_cell *cell, const void *view, const void *row, int arg)
 {
 	const struct work_row *r = row;
@@ -273,7 +275,7 @@ static void work_get_function(struct grt_cell *cell, const void *view, const voi
 	cell->inferred = r->function && r->collective->inferred;
 }
 
-/* A send or receive has none, and a collective of a graph had one when it was captured. */
+/* A send or receive has no number, and a collective of a graph had one when it was captured. */
 static void work_get_sequence(struct grt_cell *cell, const void *view, const void *row, int arg)
 {
 	const struct grt_nccl_op *op = ((const struct work_row *)row)->collective;
@@ -350,7 +352,7 @@ static struct work_process *work_process_of(struct work *w, const struct grt_ima
 										 : &w->process[image->number];
 }
 
-/* A writer needs no search for a text that lasts. Strings that are not defined have one name, that of 0. */
+/* A writer need not search for a text that lasts. All undefined strings have one name, that of string 0. */
 static int work_name(struct work *w, const struct grt_image *image, uint32_t number, const char **out)
 {
 	struct work_process *p = work_process_of(w, image);
@@ -464,7 +466,7 @@ static int work_find_step(struct work *w, struct work_row *r, const struct grt_i
 			     : 0;
 }
 
-/* Sets what the launch says, and what the previous pass found by it. @l: NULL: unknown, or none */
+/* Sets what is known from the launch, and what the previous pass found for it. @l: NULL: unknown, or none */
 static int work_take_launch(struct work *w, struct work_row *r, const struct grt_image *image,
 			    const struct grt_launch *l, uint32_t kernel)
 {

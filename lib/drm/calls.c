@@ -4,7 +4,7 @@
 
 #include "base/keyed.h"
 
-/* Octaves of the histogram of times: all that there are. */
+/* Octaves of the histogram of times: all that exist. */
 #define OCTAVES GRT_HIST_OCTAVES
 
 /* An ioctl that a thread is in. */
@@ -219,7 +219,7 @@ struct grt_calls_count grt_calls_count(const struct grt_calls *c)
 {
 	struct grt_calls_count count = c->count;
 
-	/* a thread that is still in one has not left it */
+	/* a thread that is still in a call has not left it */
 	count.half += c->inside.used;
 	return count;
 }

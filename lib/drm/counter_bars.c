@@ -18,10 +18,10 @@
 #include "table/rows.h"
 
 /**
- * struct counter_bar - a row, joined with that of counters.h by the same key
- * @area: values times their time, in 1/1000 of a unit and ns
- * @known: time of the column in which there is a value
- * @mean: @area by @known; @negative: some are below 0
+ * struct counter_bar - a row, found by the same key as the row of counters.h
+ * @area: sum of values times their duration, in 1/1000 of a unit and ns
+ * @known: time in the column for which there is a value
+ * @mean: @area divided by @known; @negative: some values are below 0
  */
 struct counter_bar {
 	const struct grt_counter_row *row;
@@ -81,7 +81,7 @@ static void counter_bars_fill(const struct counter_bars *x, struct counter_bar *
 	}
 }
 
-/* counters.h takes the value in; what its row's sums grew by is what lasted since the value before. */
+/* counters.h processes the value; the growth of its row's sums is the share since the previous value. */
 static int counter_bars_event(void *state, const struct grt_event *e, struct grt_pass *pass)
 {
 	const struct grt_ev_counter *ev = (const void *)e;
@@ -151,7 +151,7 @@ static bool counter_bars_bar(const void *state, const struct grt_pass *pass, uin
 	row = counter_bars_at(x, i);
 	name = grt_names_name(pass->names, row->row->name);
 	place = counter_bars_place(pass, row->row, row->row->instance);
-	/* where a label is cut, the device goes */
+	/* a label that is too long loses the device */
 	snprintf(bar->label, sizeof(bar->label), "%s%s%s", name ?: "counter", place ? " " : "", place ?: "");
 	bar->look = GRT_BAR_AMOUNT;
 	bar->column = row->mean;

@@ -21,7 +21,7 @@ static bool is_total(const char *unit)
 	return unit && !strncmp(unit, TOTAL, sizeof(TOTAL) - 1);
 }
 
-/* Busy time by time is a share, other totals are by second. */
+/* The growth of busy time by time is a share, that of other totals is per second. */
 static bool is_share(const char *unit)
 {
 	return unit && !strcmp(unit, TOTAL "ns");
@@ -56,11 +56,13 @@ static void take_level(struct grt_counter_row *row, const struct grt_ev_counter 
 	add_value(row, ev->value * 1000);
 }
 
-/* A total may have any size, as it counts since the machine booted. One that decreased began anew; how much
- * it had grown until then is unknown. */
+/*
+ * A total may have any size, because it counts from the boot of the machine. A total that decreased began
+ * again; its growth until then is unknown.
+ */
 static void take_total(struct grt_counter_row *row, const struct grt_ev_counter *ev)
 {
-	/* what 1 of it in a nanosecond is, in 1/1000 of the unit shown */
+	/* value of 1 per nanosecond, in 1/1000 of the unit that is shown */
 	__int128 one = row->unit[0] == '%' ? 100000 : (__int128)NS_PER_S * 1000, rate;
 	uint64_t ns = ev->e.time - row->time, grown;
 
@@ -218,7 +220,7 @@ static void counters_get_process(struct grt_cell *cell, const void *view, const 
 	cell->absent = !cell->text;
 }
 
-/** enum what - which value of a row */
+/** enum what - the value of a row */
 enum what {
 	LEAST,
 	MEAN,
@@ -292,7 +294,7 @@ static void counters_note_outside(const struct grt_counter_row *const *rows, siz
 			outside, (long long)GRT_COUNTER_VALUE_MAX);
 }
 
-/* A trace without any has no such table, but where it was requested. */
+/* A trace without counters has no such table, unless it was requested. */
 static int write_counters(void *state, const struct grt_part *part, struct grt_pass *pass)
 {
 	const struct grt_counters *c = state;

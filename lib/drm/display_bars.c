@@ -22,7 +22,10 @@ enum display_bar_what {
 static const char *const display_bar_names[] = {
 	[BAR_VBLANKS] = "vblanks", [BAR_FRAMES] = "frames", [BAR_LATE] = "late"};
 
-/** struct display_bar - a row; @client: of frames */
+/**
+ * struct display_bar - a row
+ * @client: the client whose frames it counts
+ */
 struct display_bar {
 	struct grt_bar_row bar;
 	const struct grt_frame_client *client;
@@ -46,7 +49,7 @@ static int display_bars_begin(void **state, struct grt_pass *pass, unsigned int 
 		       ?: grt_display_frames_new(&x->frames);
 }
 
-/* A row is made with the first that would be counted, also if that is not in the span. */
+/* A row is made for the first item that would be counted, even if that is not in the span. */
 static int display_bars_count(struct display_bars *x, const struct display_bar *like, uint64_t time)
 {
 	const struct grt_key key = {

@@ -93,7 +93,7 @@ static void frame_get_cause(struct grt_cell *cell, const void *view, const void 
 	cell->absent = !cell->text;
 }
 
-/* A part is unknown where nothing is known of the thread. */
+/* A part is unknown if nothing is known about the thread. */
 static void frame_get_part(struct grt_cell *cell, const void *view, const void *row, int arg)
 {
 	const struct grt_frame *f = row;
@@ -362,7 +362,7 @@ static int write_display_frames(void *state, const struct grt_part *part, struct
 	return ret;
 }
 
-/* In front of all tables, where people read. */
+/* Before all tables, so that users read it first. */
 static int write_frame_sentences(void *state, const struct grt_part *part, struct grt_pass *pass)
 {
 	struct grt_notes first = {.n = 0}, *notes = pass->json && !pass->page ? pass->notes : &first;

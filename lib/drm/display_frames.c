@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /*
- * Frames of display_frames.h. A flip waits in a list for its event; what the
- * event finds there becomes a frame, and a frame of each client whose work the
- * flip shows. What is known only later - when a job was complete, the medians -
- * is filled in while the frame is kept.
+ * Finds the frames of display_frames.h. A flip waits in a list for its event. When the event comes, the flip
+ * becomes a frame, and so does the work of each client that the flip shows. What is known only later (when a
+ * job was complete, the medians) is added while the frame is kept.
  */
 #include "display_frames.h"
 
@@ -19,17 +18,20 @@
 #include "threads/sleeps.h"
 #include "trace/packet.h"
 
-/* Vertical blanks that were requested and are awaited. */
+/* Most vertical blanks that were requested and have not come. */
 #define ASKED 4096U
-/* A jump beyond this is no gap between frames: the counter began anew. */
+/* A longer jump is no gap between frames: the counter began again. */
 #define JUMP_MAX (1U << 30)
 /* See codes/virtio_gpu.def. */
 #define VIRTIO_GPU_SUBMIT_3D 0x207
-/* Sleeps of a thread that are kept, and threads that have some, of 24 KB each. */
+/* Sleeps of a thread that are kept, and most threads that have some, of 24 KB each. */
 #define SLEEPS 512U
 #define SLEEPERS 1024U
 
-/** struct work - a job, as a client's or a flip's; @submit 0: none */
+/**
+ * struct work - a job of a client or a flip
+ * @submit: 0: none
+ */
 struct work {
 	uint64_t ctx;
 	uint64_t seqno;
@@ -38,8 +40,11 @@ struct work {
 	bool exact;
 };
 
-/** struct known_job - a job's submitter; @end, 0: it is not complete; @present: the call that shows it, 0:
- * unknown */
+/**
+ * struct known_job - the submitter of a job
+ * @end: 0: it is not complete
+ * @present: the call that shows it, 0: unknown
+ */
 struct known_job {
 	uint64_t submit;
 	uint64_t present;
@@ -53,9 +58,9 @@ struct known_job {
  * @last: its last job
  * @present: its last call that shows a frame, 0: it has submitted a job since
  * @shown: the job at its last flip
- * @flips: flips so far
+ * @flips: number of flips so far
  * @crtcs: CRTCs on which it has shown frames
- * @told: events of its flips have its file
+ * @told: events of its flips contain its file
  * @picked: it is decided what its next flip shows
  */
 struct process {
@@ -70,9 +75,9 @@ struct process {
 
 /**
  * struct flip - a page flip or an atomic commit that waits for its event
- * @time: when it was requested; 0: the place is free
+ * @time: when it was requested; 0: unused
  * @flags: GRT_FLIP_*, 0: unknown
- * @crtcs: on which its event came
+ * @crtcs: CRTCs whose event came
  * @over: the call has returned
  * @work: the job that it shows
  */
@@ -90,8 +95,9 @@ struct flip {
 
 /**
  * struct pair - a client and the compositor that shows it
- * @next: the client's job that the compositor's next flip shows; @flipped: that of the flip @serial
- * @shown: when the job was submitted that was shown last
+ * @next: the client's job that the compositor's next flip shows
+ * @flipped: the job that the flip @serial shows
+ * @shown: when the last shown job was submitted
  */
 struct pair {
 	uint32_t client;
@@ -102,7 +108,7 @@ struct pair {
 	uint64_t shown;
 };
 
-/** struct awaited - frames that a job's end is missing in */
+/** struct awaited - frames that lack the end of a job */
 struct awaited {
 	uint32_t client[2];
 	uint32_t frame[2];
@@ -116,7 +122,7 @@ struct grt_display_frames {
 	struct grt_keyed jobs;
 	struct grt_keyed awaited;
 	struct grt_keyed processes;
-	struct process *recent; /* of @recent_pid, while the table has @recent_room; NULL: none */
+	struct process *recent; /* of @recent_pid, while the table has the size @recent_room; NULL: none */
 	uint32_t recent_pid, recent_room;
 	struct grt_keyed by_identity; /* elements are numbers of clients */
 	struct grt_frame_client client[GRT_FRAME_CLIENTS];
@@ -127,7 +133,8 @@ struct grt_display_frames {
 	uint32_t kept;
 	uint64_t serial;
 	struct grt_display_frames_count count;
-	bool shows; /* there was a sign of a display; until then events of jobs are in @early, in a ring */
+	bool shows; /* there are signs of a display; until then, events of jobs are stored in @early, a ring
+		     */
 	struct grt_ev_submit *early;
 	uint32_t early_room;
 	uint64_t earlies;
@@ -193,7 +200,7 @@ static struct pair *get_pair(struct grt_display_frames *d, uint32_t client, uint
 	return &d->pair[d->pairs++];
 }
 
-/* The compositor begins its next frame: it shows what its clients have submitted so far. */
+/* The compositor begins its next frame, which shows what its clients have submitted so far. */
 static void pick(struct grt_display_frames *d, uint32_t compositor, struct process *p)
 {
 	const struct process *c;
@@ -232,7 +239,7 @@ static void pick_for_flip(struct grt_display_frames *d, const struct flip *f, co
 	pair->serial = f->serial;
 }
 
-/* A compositor that does nothing on the GPU shows the last job of its clients. */
+/* A compositor that does nothing on the GPU shows the last jobs of its clients. */
 static void take_picks(struct grt_display_frames *d, struct flip *f)
 {
 	bool own = f->work.submit;
@@ -258,7 +265,7 @@ static void forget_picks(struct grt_display_frames *d, uint32_t compositor)
 
 /* ------------------------------------------------------------- clients and frames */
 
-/* Return: 0 with *out NULL when there are too many; or -ENOMEM */
+/* Return: 0 with *out NULL: there are too many; or -ENOMEM */
 static int frame_client(struct grt_display_frames *d, uint32_t pid, uint32_t crtc,
 			struct grt_frame_client **out)
 {
@@ -370,7 +377,7 @@ static void frame_count_missed(struct grt_frame_client *c, struct grt_frame *f)
 	c->last_vseq = f->vseq;
 }
 
-/* The end of the job that the flip waited for: nothing else is between the flip and the display. */
+/* The end of the job for which the flip waited: only the display is left. */
 static uint64_t flip_ready(const struct grt_display_frames *d, const struct flip *flip)
 {
 	const struct known_job *job = find_job(d, flip->work.ctx, flip->work.seqno);
@@ -456,7 +463,7 @@ static void drop_flip(struct flip *f)
 	f->time = 0;
 }
 
-/* A place for a new flip: a free one, else the oldest. */
+/* An element for a new flip: a free one, or else the oldest. */
 static struct flip *flip_place(struct grt_display_frames *d)
 {
 	struct flip *oldest = &d->flip[0];
@@ -468,7 +475,7 @@ static struct flip *flip_place(struct grt_display_frames *d)
 	return oldest;
 }
 
-/* Recordings without flags: a commit that the thread made before this one was a test. */
+/* In recordings without flags, a commit that the thread made before this one was a test. */
 static void drop_tests(struct grt_display_frames *d, uint32_t tid)
 {
 	for (uint32_t i = 0; i < GRT_FRAME_FLIPS; i++)
@@ -506,7 +513,7 @@ static struct flip *flip_in_call(struct grt_display_frames *d, uint32_t tid)
 	return NULL;
 }
 
-/* The flip stands: what comes now is for the next one. */
+/* The flip is complete: what comes now belongs to the next one. */
 static void flip_was_made(struct grt_display_frames *d, uint32_t pid)
 {
 	struct process *p = find_process(d, pid);
@@ -542,7 +549,7 @@ static int on_ioctl_exit(struct grt_display_frames *d, const struct grt_event *e
 	return 0;
 }
 
-/* Whether an event with or without a file can be this flip's. */
+/* Whether an event with or without a file can belong to this flip. */
 static bool flip_fits(const struct grt_display_frames *d, const struct flip *f, uint32_t pid)
 {
 	const struct process *p = find_process(d, f->pid);
@@ -574,8 +581,8 @@ static struct flip *only_flip(struct grt_display_frames *d, uint32_t pid)
 }
 
 /*
- * Return: among several flips the first without an event; else the first without one on this CRTC, which is a
- * commit for several CRTCs.
+ * Return: of several flips, the first one without an event; otherwise the first one without an event on this
+ * CRTC, which is a commit for several CRTCs.
  */
 static struct flip *first_flip(struct grt_display_frames *d, uint32_t pid, uint32_t crtc)
 {
@@ -594,7 +601,7 @@ static struct flip *first_flip(struct grt_display_frames *d, uint32_t pid, uint3
 }
 
 /*
- * Drops earlier flips that get no event any more: those that could only be on this CRTC, or had their event
+ * Drops earlier flips that will get no event: those that could only be on this CRTC, or had their event
  * there.
  */
 static void drop_older(struct grt_display_frames *d, const struct flip *than, bool several, uint32_t crtc)
@@ -642,7 +649,7 @@ static int display_frames_on_queued(struct grt_display_frames *d, const struct g
 	return grt_keyed_get_or_replace(&d->asked, &key, NULL, &at);
 }
 
-/* Return: whether the event is of a vertical blank that was requested without a flip. */
+/* Return: whether the event belongs to a vertical blank that was requested without a flip. */
 static bool was_requested(struct grt_display_frames *d, const struct grt_ev_vblank_delivered *ev)
 {
 	struct grt_key key = frame_request_key(ev->file, ev->crtc, ev->vseq);
@@ -677,7 +684,10 @@ static int display_frames_on_delivered(struct grt_display_frames *d, const struc
 		f = first_flip(d, e->pid, ev->crtc & 31);
 	if (f)
 		return show_flip(d, f, several, several || !e->pid, ev);
-	/* where its flips are known it is of something else, such as a vertical blank that came late */
+	/*
+	 * if the client's flips are known, the event belongs to something else, such as a vertical blank
+	 * that came late
+	 */
 	return !e->pid || p->flips ? 0 : add_own(d, e->pid, NULL, false, ev);
 }
 
@@ -704,7 +714,7 @@ static int display_frames_on_submit(struct grt_display_frames *d, const struct g
 		return 0;
 	if (grt_keyed_get_or_replace(&d->jobs, &key, NULL, (void **)&job) || get_process(d, e->pid, &p))
 		return -ENOMEM;
-	/* two sources may have recorded it */
+	/* two sources may have recorded the job */
 	if (job->submit && !job->end)
 		return 0;
 	*job = (struct known_job){.submit = e->time, .present = p->present, .pid = e->pid, .tid = e->tid};
@@ -741,7 +751,7 @@ static int display_frames_on_complete(struct grt_display_frames *d, const struct
 	return 0;
 }
 
-/* The kernel's own wait for a fence is that of the flip that was made last. */
+/* The kernel's own wait for a fence belongs to the last flip. */
 static struct flip *waiting_flip(struct grt_display_frames *d)
 {
 	struct flip *best = NULL;
@@ -752,7 +762,7 @@ static struct flip *waiting_flip(struct grt_display_frames *d)
 	return best;
 }
 
-/* Of several fences, the one that was not signalled yet counts. */
+/* Of several fences, the one that was not signalled yet is used. */
 static void flip_waits(struct flip *f, const struct known_job *job, const struct grt_event *e)
 {
 	if (f->work.exact && job->end)
@@ -809,7 +819,10 @@ static int on_present(struct grt_display_frames *d, const struct grt_event *e)
 		p->present = ev->begin;
 		return 0;
 	}
-	/* it comes when the frame is submitted; within eglSwapBuffers or the like that call is known */
+	/*
+	 * the event comes when the frame is submitted; within eglSwapBuffers or a similar function, that
+	 * call is known
+	 */
 	job = find_job(d, p->last.ctx, p->last.seqno);
 	if (job && !job->present)
 		job->present = ev->begin;
@@ -914,8 +927,10 @@ static __attribute__((noinline)) int display_frames_look(struct grt_display_fram
 	return ret ?: display_frames_take(d, e);
 }
 
-/* Most recordings have no display, and all of their jobs and launches come here: that needs none of the
- * registers. */
+/*
+ * Most recordings have no display, and all of their jobs and launches pass here, so this check uses few
+ * registers.
+ */
 int grt_display_frames_event(struct grt_display_frames *d, const struct grt_event *e)
 {
 	if (grt_class_of[e->type] == GRT_CLASS_launch && !display_frames_is_sign(e))
@@ -952,7 +967,7 @@ int grt_display_frames_finish(struct grt_display_frames *d)
 	return ret;
 }
 
-/* Return: how many of a client's frames went */
+/* Return: number of a client's frames that were dropped */
 static uint32_t frame_client_forget(struct grt_frame_client *c, uint64_t time)
 {
 	uint32_t gone = 0;
@@ -965,7 +980,7 @@ static uint32_t frame_client_forget(struct grt_frame_client *c, uint64_t time)
 	return gone;
 }
 
-/* Forgets frames that are gone and do not wait for their job any more. */
+/* Drops frames that were replaced and no longer wait for their job. */
 static void awaited_forget(struct awaited *a, const uint32_t *gone)
 {
 	uint32_t left = 0;

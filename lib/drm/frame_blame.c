@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The first frame that was shown after a moment. */
+/* Finds the first frame that was shown after a moment. */
 static uint32_t frame_after(const struct grt_frame_client *c, uint64_t time)
 {
 	uint32_t low = 0, high = c->n;
@@ -35,7 +35,7 @@ void grt_frame_client_ran(struct grt_frame_client *c, uint64_t start, uint64_t e
 	}
 }
 
-/* The least value that @permille of all are not above. */
+/* Return: the least value that is not below @permille of all values. */
 static uint64_t rank(const uint64_t *value, uint32_t n, uint32_t permille)
 {
 	uint64_t at = ((uint64_t)n * permille + 999) / 1000;
@@ -43,7 +43,7 @@ static uint64_t rank(const uint64_t *value, uint32_t n, uint32_t permille)
 	return value[at ? at - 1 : 0];
 }
 
-/* Sorts what each frame but a first one has. Return: how many */
+/* Sorts a property of all frames except for first ones. Return: number of values */
 static uint32_t sorted(const struct grt_frame_client *c, uint64_t *value, int part)
 {
 	uint32_t n = 0;
@@ -79,7 +79,7 @@ static uint64_t frame_beyond(const struct grt_frame_client *c, const struct grt_
 	return ns > usual ? ns - usual : 0;
 }
 
-/* Return: for a late frame, the part that exceeds its usual length most; else the longest part. */
+/* Return: for a late frame, the part that exceeds its usual length most; otherwise the longest part. */
 static uint8_t frame_cause(const struct grt_frame_client *c, const struct grt_frame *f)
 {
 	unsigned int cause = GRT_THREAD_UNKNOWN;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-/* What a person should know first of the frames of a client, in words. */
+/* What a user should know first about the frames of a client, in sentences. */
 #include "frame_sentence.h"
 
 #include <errno.h>
@@ -11,7 +11,7 @@
 #include "base/say.h"
 #include "base/units.h"
 
-/* Clients that get a sentence, and causes in it: the most frequent ones. */
+/* Most clients with a sentence, and most causes in it: the most frequent ones. */
 #define SENTENCES_MAX 4U
 #define CAUSES_MAX 4U
 
@@ -24,7 +24,7 @@ static const char *const cause_names[GRT_FRAME_PARTS] = {
 	[GRT_FRAME_COMPOSITOR] = "compositor late",
 };
 
-/* Behind "228 ms of it ". */
+/* The text after "228 ms of it ". */
 static const char *const phrases[GRT_FRAME_PARTS] = {
 	[GRT_THREAD_RUNNING] = "running on a CPU",
 	[GRT_THREAD_POLLING] = "polling",
@@ -54,7 +54,7 @@ static uint64_t late_by(const struct grt_frame_client *c, const char *cause)
 	return n;
 }
 
-/* Of the causes that were not written yet, the one of most late frames. @done: bits of parts */
+/* Of the causes that were not written yet, the cause of most late frames. @done: bits of parts */
 static unsigned int next_cause(const struct grt_frame_client *c, uint64_t done)
 {
 	unsigned int most = GRT_FRAME_PARTS;

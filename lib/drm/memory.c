@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /*
- * The sums of memory.h. What a type of event adds is a function below and its
- * row in the table at the end.
+ * The sums of memory.h. A function below and its row in the table at the end say what a type of event adds.
  */
 #include "memory.h"
 
 #include <string.h>
 
-/* Octaves of the histogram of sizes: all that there are. */
+/* Octaves of the histogram of sizes: all that exist. */
 #define OCTAVES GRT_HIST_OCTAVES
-/* Length of the first slices, ns; it doubles whenever the time has outgrown them. */
+/* Length of the first slices, ns; it doubles whenever there are too many slices. */
 #define SLICE_NS (1ULL << 20)
 
 struct grt_memory {
@@ -19,7 +18,8 @@ struct grt_memory {
 	struct grt_tally shrinks;
 	struct grt_hist sizes;
 	uint32_t octaves;
-	struct grt_mem_object top[GRT_MEMORY_TOP]; /* of those that are gone, most bindings first */
+	struct grt_mem_object
+		top[GRT_MEMORY_TOP]; /* objects that no longer exist, those with most bindings first */
 	struct grt_mem_slice slice[GRT_MEMORY_SLICES];
 	unsigned int slices;
 	uint64_t first;
@@ -59,7 +59,10 @@ static struct grt_key object_key(const struct grt_event *e, uint64_t object)
 	return (struct grt_key){{e->device, object}};
 }
 
-/* The object, begun where it was unknown; the one seen first makes room. Return: 0 or -ENOMEM */
+/*
+ * Finds the object, or adds it if it is unknown; it may replace the one that was seen first. Return: 0 or
+ * -ENOMEM
+ */
 static int get_object(struct grt_memory *m, const struct grt_event *e, uint64_t object,
 		      struct grt_mem_object **out)
 {
@@ -80,7 +83,7 @@ static int get_object(struct grt_memory *m, const struct grt_event *e, uint64_t 
 	return 0;
 }
 
-/* Return: 0 with the process, NULL where there are too many; or -ENOMEM */
+/* Return: 0 with the process; NULL: there are too many; or -ENOMEM */
 static int memory_get_process(struct grt_memory *m, uint32_t pid, uint32_t tid, struct grt_mem_process **out)
 {
 	struct grt_key key = {{pid}};

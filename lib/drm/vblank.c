@@ -6,7 +6,7 @@
 
 /* Octaves of all histograms together: 4 MiB. */
 #define OCTAVES 1024U
-/* A jump beyond this is no gap between frames: the counter began anew. */
+/* A longer jump is no gap between frames: the counter began again. */
 #define JUMP_MAX (1U << 30)
 
 struct grt_vblank {
@@ -16,7 +16,7 @@ struct grt_vblank {
 	struct grt_vblank_count count;
 };
 
-/* Return: 0 with the CRTC, NULL where there are too many; or -ENOMEM */
+/* Return: 0 with the CRTC; NULL: there are too many; or -ENOMEM */
 static int get_crtc(struct grt_vblank *v, const struct grt_event *e, uint32_t crtc, struct grt_crtc **out)
 {
 	struct grt_key key = {{e->device, crtc}};
@@ -52,7 +52,7 @@ static void add_since(struct grt_vblank *v, struct grt_hist *h, uint64_t *late, 
 	grt_hist_add(h, ns, GRT_WEIGHT_ONE, false, &v->octaves);
 }
 
-/* A precise stamp is that of the scan-out's begin, which the interrupt may be ahead of. */
+/* A precise time stamp is that of the begin of scan-out, which may be later than the interrupt. */
 static void add_since_vblank(struct grt_vblank *v, struct grt_crtc *c, uint64_t delivered)
 {
 	c->ahead += delivered < c->last_stamp;

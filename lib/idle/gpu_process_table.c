@@ -120,7 +120,7 @@ static void gpu_process_get_residency(struct grt_cell *cell, const void *view, c
 	cell->absent = ((const struct grt_gpu_process *)row)->unknown;
 }
 
-/* Return: whether there is a number of times: there is none for gaps between jobs, and for counters. */
+/* Return: whether there is a number of times: there is none for gaps between jobs, nor for counters. */
 static bool gpu_process_came(const struct grt_gpu_process *o)
 {
 	return o->source == GRT_GPU_SLICES || (o->source == GRT_GPU_JOBS && o->kind != GRT_GPU_NOBODY);
@@ -272,7 +272,7 @@ static const struct grt_table gpu_process_tables[GRT_GPU_BYS] = {
 
 /* --------------------------------------------------------------- parts */
 
-/* By GPU and ring; processes before the rest, the process with most time first. */
+/* By GPU and ring; processes come first, the process with most time at the top. */
 static int gpu_process_by_place(const void *a, const void *b)
 {
 	const struct grt_gpu_process *x = *(void *const *)a, *y = *(void *const *)b;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-/* The rows of gpu_processes.h: each source fills those of its own places. */
+/* The rows of gpu_processes.h: each source fills the rows of its own places. */
 #include "gpu_processes.h"
 
 #include <errno.h>
@@ -22,14 +22,20 @@
 #define BUSY_NAME "busy "
 #define BUSY_UNIT "total ns"
 
-/** struct owner - whose a process is; @cgroup: number of its path */
+/**
+ * struct owner - the owner of a process
+ * @cgroup: number of its path
+ */
 struct owner {
 	uint32_t uid;
 	uint32_t cgroup;
 };
 
-/** struct value - of a counter of a process: the one before; @counted: there is one, @more: and one before
- * that; @time: of that one; @ended: there will be no more */
+/**
+ * struct value - the previous value of a process's counter, at @time
+ * @counted: there is one; @more: there is one before it
+ * @ended: there will be no more
+ */
 struct value {
 	uint64_t last;
 	uint64_t time;
@@ -63,7 +69,7 @@ static struct grt_key gpu_processes_key(enum grt_gpu_source source, uint32_t dev
 	return (struct grt_key){{source, device, instance, place}};
 }
 
-/* NULL where there are too many. */
+/* Return: NULL: there are too many. */
 static int gpu_processes_at(struct grt_gpu_processes *g, enum grt_gpu_source source, uint32_t device,
 			    uint32_t instance, uint32_t place, struct grt_gpu_place **out)
 {
@@ -102,7 +108,7 @@ static int gpu_processes_row(struct grt_gpu_processes *g, const struct grt_gpu_p
 	return 0;
 }
 
-/* The row of a process, or of whose it is. */
+/* The row of a process, or of its owner. */
 static int gpu_processes_of(struct grt_gpu_processes *g, const struct grt_gpu_place *at, uint32_t pid,
 			    struct grt_gpu_process **out)
 {
@@ -152,7 +158,7 @@ const struct grt_gpu_place *grt_gpu_processes_place(const struct grt_gpu_process
 	return grt_keyed_find(&g->places, &key);
 }
 
-/* A ring's GPU has an address, and a DRM device that may have a number. */
+/* The GPU of a ring has an address, and a DRM device that may have a number. */
 uint32_t grt_gpu_processes_device(const struct grt_gpu_place *at, const struct grt_names *names,
 				  const char **name)
 {
@@ -196,7 +202,7 @@ uint64_t grt_gpu_processes_wall(const struct grt_gpu_processes *g, const struct 
 
 /* --------------------------------------------------------------- slices */
 
-/* The time from where the GPU's account ends until @to is of this kind. */
+/* The time from the end of what is accounted for until @to is of this kind. */
 static int gpu_processes_account(struct grt_gpu_processes *g, struct grt_gpu_place *gpu,
 				 enum grt_gpu_whose kind, uint64_t to)
 {
@@ -300,7 +306,7 @@ static struct grt_interval gpu_processes_within(const struct grt_gpu_processes *
 				     g->to < g->last ? g->to : g->last};
 }
 
-/* The place and the row of a ring and process; NULL where there are too many. */
+/* The place and the row of a ring and process; NULL: there are too many. */
 static int gpu_processes_search(struct grt_gpu_processes *g, const struct grt_job *job,
 				struct grt_gpu_found *f, struct grt_gpu_place **ring,
 				struct grt_gpu_process **o)
@@ -310,7 +316,7 @@ static int gpu_processes_search(struct grt_gpu_processes *g, const struct grt_jo
 	*o = NULL;
 	if (!ret && *ring)
 		ret = gpu_processes_of(g, *ring, job->pid, o);
-	/* whose a process is may change, a process itself does not */
+	/* the owner of a process may change, the process itself does not */
 	if (!ret && *o && g->by == GRT_GPU_BY_PROCESS)
 		*f = (struct grt_gpu_found){job->ring, job->pid, (size_t)((char *)*ring - g->places.slot),
 					    (size_t)((char *)*o - g->rows.slot)};
@@ -329,7 +335,7 @@ static inline int gpu_processes_find(struct grt_gpu_processes *g, const struct g
 	return 0;
 }
 
-/* Adds the part of a time that is in the examined time. */
+/* Adds the part of a time that is in the requested time. */
 static int gpu_processes_have(const struct grt_gpu_processes *g, struct grt_gpu_process *o,
 			      struct grt_gpu_place *ring, uint64_t start, uint64_t end)
 {
@@ -431,7 +437,7 @@ static const char *gpu_processes_engine(const struct grt_names *names, uint32_t 
 	return name + sizeof(BUSY_NAME) - 1;
 }
 
-/* Whether samples before the time looked at may have been left out. */
+/* Whether samples from before the requested time may have been left out. */
 static bool gpu_processes_is_cut(const struct grt_gpu_processes *g)
 {
 	return g->from && !g->follows;
@@ -505,7 +511,7 @@ int grt_gpu_processes_event(struct grt_gpu_processes *g, const struct grt_event 
 
 /* -------------------------------------------------------------- the end */
 
-/* Time of the processes at a place: what each had, or the union of all of it; UINT64_MAX: unknown. */
+/* Time of the processes at a place: what each had, or the union of all; UINT64_MAX: unknown. */
 static uint64_t gpu_processes_had(const struct grt_gpu_processes *g, const struct grt_gpu_place *at)
 {
 	uint64_t sum = 0;
@@ -519,7 +525,7 @@ static uint64_t gpu_processes_had(const struct grt_gpu_processes *g, const struc
 	return sum;
 }
 
-/* The rest of the time looked at. Where not all jobs are in the trace, nothing is known of it. */
+/* The rest of the requested time. If not all jobs are in the trace, it is unknown who had the GPU then. */
 static int gpu_processes_end_place(struct grt_gpu_processes *g, struct grt_gpu_place *at,
 				   const struct grt_pass *pass)
 {
@@ -565,7 +571,7 @@ static void gpu_processes_free_rows(struct grt_gpu_processes *g)
 	grt_keyed_free(&g->rows);
 }
 
-/* A counter that is not read any more has no row; one that does not change is not written. */
+/* A counter that is no longer read has no row; one that does not change is not written. */
 static int gpu_processes_keep_value(struct grt_gpu_processes *g, struct value *v, const struct grt_key *key)
 {
 	struct grt_gpu_process *o;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /*
- * Work of a device waits, in a line what comes in order and in a heap what does not,
- * until there is much of it or the trace is over; then it is taken in order. What is
- * between the end of all that was taken and the beginning of the next is a gap.
+ * Work of a device waits, in a list if it comes in order and in a heap if it does not, until there is enough
+ * of it or the trace has ended; then it is processed in order. The time between the end of all processed
+ * work and the beginning of the next is a gap.
  */
 #include "idle_parts.h"
 
@@ -15,16 +15,19 @@
 #include "codes/cuda_codes.h"
 #include "trace/packet.h"
 
-/* Jobs come about in the order of their ends; CUPTI's records a buffer at a time. */
+/* Jobs come roughly in the order of their ends, CUPTI's records one buffer at a time. */
 #define WAITING_JOBS 4096U
 #define WAITING_RECORDS 32768U
 #define IN_FLIGHT_MAX 65536U
 #define PROCESSES_MAX 65536U
 #define KERNELS_MAX 65536U
 #define STACKS_MAX 65536U
-/* Calls of CUDA's, the ones that have a stack of their own, have small numbers. */
+/* Calls of CUDA that have their own stack have small numbers. */
 #define SINCE_BIT 0x80000000U
-/* And for each device one of each cause, which take what finds no place: sums stay whole. */
+/*
+ * For each device, there is also one row per cause, which takes what finds no room, so that sums are
+ * complete.
+ */
 #define ROWS_ALL (GRT_IDLE_ROWS_MAX + GRT_IDLE_CAUSES * GRT_IDLE_DEVICES_MAX)
 
 static const char *const cause_names[GRT_IDLE_CAUSES] = {
@@ -71,7 +74,7 @@ static int idle_hand_out(struct grt_idleness *x, const struct grt_idleness_part 
 	return x->options.part ? x->options.part(x->options.arg, p) : 0;
 }
 
-/* The open part of a device is over. */
+/* The open part of a device has ended. */
 static int idle_close(struct grt_idleness *x, struct idle_device *d)
 {
 	struct grt_idleness_row *r;
@@ -119,7 +122,7 @@ static int idle_new_row(struct grt_idleness *x, const struct idle_at *at, const 
 	return 0;
 }
 
-/* The row of a part: without its place where there are too many. */
+/* The row of a part; without its place if there are too many. */
 static int idle_row_of(struct grt_idleness *x, struct idle_at *at, uint32_t *number)
 {
 	struct grt_key key = {
@@ -142,7 +145,7 @@ static int idle_row_of(struct grt_idleness *x, struct idle_at *at, uint32_t *num
 	return idle_new_row(x, at, &key);
 }
 
-/* A part of a gap; what goes on for the same reason is one with the part before. */
+/* Adds a part of a gap; if it has the same reason as the previous part, it extends that one. */
 static int idle_add(struct grt_idleness *x, struct idle_at *at, uint64_t from, uint64_t to)
 {
 	struct idle_device *d = at->device;
@@ -188,7 +191,7 @@ static enum grt_idle_cause cause_of(const struct grt_submitter_piece *p, bool cu
 	return cause_of_state[p->state];
 }
 
-/* Return: what the submitter did and where: by the stack of its sleep, else by that of the work. */
+/* Return: what the submitter did and where: by the stack of its sleep, or else by that of the work. */
 static struct idle_at at_of_piece(const struct dividing *v, const struct grt_submitter_piece *p)
 {
 	struct idle_at at = {
@@ -337,7 +340,7 @@ static int take_unsure(struct grt_idleness *x, struct idle_device *d, const stru
 	return ret;
 }
 
-/* Kernels come in the order of their ends: which is the first is known when they are taken. */
+/* Kernels come in the order of their ends, so the first one is known only when they are processed. */
 static bool idle_is_fresh(struct grt_idleness *x, const struct idle_device *d, const struct idle_work *w)
 {
 	struct grt_key key = {{d->device.number, w->image, w->kernel}};
@@ -412,7 +415,7 @@ static int idle_take_first(struct grt_idleness *x, struct idle_device *d)
 	return idle_take(x, d, first);
 }
 
-/* Twice as long. Return: 0 or -ENOMEM */
+/* Doubles the room. Return: 0 or -ENOMEM */
 static int idle_longer_line(struct idle_device *d)
 {
 	uint32_t room = d->line_room ? 2 * d->line_room : 64;
@@ -429,7 +432,7 @@ static int idle_longer_line(struct idle_device *d)
 	return 0;
 }
 
-/* The slow path for all but the last device, apart from the fast one so that it needs no registers there. */
+/* The slow path for all but the last device is separate, so that the fast one needs no registers for it. */
 static __attribute__((noinline)) int idle_look_up_device(struct grt_idleness *x, uint32_t image,
 							 uint32_t number, struct idle_device **out)
 {
@@ -460,7 +463,7 @@ static __attribute__((noinline)) int idle_look_up_device(struct grt_idleness *x,
 	return 0;
 }
 
-/* Return: 0 with *out NULL when there are too many, or -ENOMEM */
+/* Return: 0 with *out NULL: there are too many, or -ENOMEM */
 static int idle_get_device(struct grt_idleness *x, uint32_t image, uint32_t number, struct idle_device **out)
 {
 	const struct idle_recent *recent = &x->recent[number % IDLE_RECENT];
@@ -497,7 +500,7 @@ static uint64_t idle_stamp(const struct grt_job *job, enum grt_stamp stamp, uint
 	return job->seen >> stamp & 1 ? job->time[stamp] : otherwise;
 }
 
-/* When its stamps say that it ran, else when it was there. */
+/* When it ran according to its time stamps, or else when it existed. */
 static void idle_job_times(const struct grt_job *job, struct idle_work *w)
 {
 	uint64_t ns, end = idle_stamp(job, GRT_STAMP_END, UINT64_MAX);
@@ -577,7 +580,7 @@ static void idle_take_launch(struct grt_idleness *x, const struct grt_launch *la
 	w->interpreted = launch->node && idle_is_interpreted(x, launch->image);
 }
 
-/* What ran before the window says how the window begins, and is not counted in it. */
+/* Work from before the window determines how the window begins, and is not counted in it. */
 static bool idle_is_in_window(const struct grt_idleness *x, const struct grt_event *e,
 			      const struct idle_work *w)
 {
@@ -667,7 +670,7 @@ static int idle_see_thread(struct grt_idleness *x, const struct grt_ev_thread *e
 	return grt_submitters_follow(&x->submitters, e->e.pid, e->e.tid, e->e.time);
 }
 
-/* Names of wakers that are no threads of the trace. */
+/* Names of wakers that are not threads of the trace. */
 static int idle_see_asleep(struct grt_idleness *x, const struct grt_ev_asleep *e)
 {
 	void *comm;
@@ -828,7 +831,10 @@ static int idle_end_device(struct grt_idleness *x, struct idle_device *d)
 	return ret;
 }
 
-/* Before work that waits for its launch: it may end a gap, and its thread's pieces are to be known. */
+/*
+ * Before work that waits for its launch: the launch may end a gap, and the pieces of its thread must be
+ * known.
+ */
 int grt_idleness_read(struct grt_idleness *x)
 {
 	return grt_threads_flush(x->threads);

@@ -22,7 +22,7 @@
 #define FRESH "first run of a kernel"
 
 /**
- * struct place - result for a stack, with texts for free()
+ * struct place - the result for a stack, with texts for free()
  * @whole: it reaches the beginning of its thread
  * @set_up: the kind of set-up that its frames show
  */
@@ -113,7 +113,7 @@ static char *idle_function_of(const struct grt_frames *frames, uint32_t id, uint
 	return strndup(text, len);
 }
 
-/* A frame is seen, and is added to the text of the stack. Return: 0 or -ENOMEM */
+/* Processes a frame, and adds it to the text of the stack. Return: 0 or -ENOMEM */
 static int idle_see_frame(const struct grt_frames *frames, uint32_t id, uint32_t i, struct grt_own_place *own,
 			  struct place *out, FILE *file)
 {
@@ -122,7 +122,7 @@ static int idle_see_frame(const struct grt_frames *frames, uint32_t id, uint32_t
 	const struct grt_code_frame f = {.function = function, .module = at.module};
 	int ret = function && text ? 0 : -ENOMEM;
 
-	/* code that a header of the system has inlined is not the user's */
+	/* code that was inlined from a header of the system is not the user's */
 	if (!ret && (!at.file || strncmp(at.file, "/usr/include/", 13) != 0))
 		grt_own_place_see(own, &f, i);
 	if (!ret)
@@ -278,7 +278,7 @@ static int idle_wakers_compare(const struct grt_idleness_row *x, const struct gr
 	return order || *x->waker_comm ? order : grt_compare(x->waker, y->waker);
 }
 
-/* 0: they read the same. */
+/* Return: 0: both read the same. */
 static int idle_reads_as(const struct grt_idleness_row *x, const struct grt_idleness_row *y)
 {
 	return grt_compare(x->device, y->device) ?: grt_compare(x->cause, y->cause)

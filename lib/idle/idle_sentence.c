@@ -8,7 +8,7 @@
 #include "base/units.h"
 #include "idle.h"
 
-/* Reasons in a sentence; the least share of the idle time that one has, of the first excepted, percent. */
+/* Most reasons in a sentence, and the least share of the idle time of each except for the first, percent. */
 #define REASONS_MAX 4U
 #define REASON_LEAST 1U
 /* From this share of the idle time on, a sentence says which source is missing, percent. */

@@ -10,7 +10,7 @@
 #include "table/analysis.h"
 #include "table/cells.h"
 
-/* Rows and sentences that the summary has. */
+/* Most rows and sentences in the summary. */
 #define SUMMARY_ROWS 10U
 
 #define D(member) offsetof(struct grt_idleness_device, member)
@@ -22,7 +22,10 @@ struct idle_analysis {
 	bool ended;
 };
 
-/** struct idle_device_view - a device as a row; @sentence: for free() */
+/**
+ * struct idle_device_view - a device as a row
+ * @sentence: for free()
+ */
 struct idle_device_view {
 	const struct grt_idleness_device *device;
 	char *sentence;
@@ -48,7 +51,7 @@ static void idle_table_get_kind(struct grt_cell *cell, const void *view, const v
 	cell->text = device_of(row)->cuda ? "cuda" : "drm";
 }
 
-/* The number of a GPU of CUDA, or the ring. */
+/* The number of a CUDA device, or the ring. */
 static void idle_table_get_id(struct grt_cell *cell, const void *view, const void *row, int arg)
 {
 	const struct grt_idleness_device *d = device_of(row);
@@ -193,7 +196,7 @@ static int idle_table_end(struct idle_analysis *a, struct grt_pass *pass)
 	return ret || !pass->idle ? ret : pass->idle->end(pass->idle->arg, a->idle);
 }
 
-/* The one that was busy most comes first. */
+/* The device that was busy most comes first. */
 static int idle_table_by_busy(const void *a, const void *b)
 {
 	const struct grt_idleness_device *x = ((const struct idle_device_view *)a)->device,
@@ -204,7 +207,7 @@ static int idle_table_by_busy(const void *a, const void *b)
 	return (x->number > y->number) - (x->number < y->number);
 }
 
-/* To be freed. Return: how many, or -ENOMEM */
+/* Return: the rows, which the caller frees, in *out; their number, or -ENOMEM */
 static int64_t idle_table_devices(const struct grt_idleness *x, struct idle_device_view **out)
 {
 	uint32_t n = 0;

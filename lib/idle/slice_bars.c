@@ -8,12 +8,16 @@
 #include "base/compare.h"
 #include "table/bar_rows.h"
 
-/* GPUs and processes; slices of further ones are counted. */
+/* Most GPUs and processes; slices of further ones are counted. */
 #define ROWS_MAX 1024U
 /* The row of all processes. */
 #define ALL UINT32_MAX
 
-/** struct slice_bar - @pid: ALL, or of the process; @slices: pieces of its time */
+/**
+ * struct slice_bar
+ * @pid: the process, or ALL
+ * @slices: pieces of its time
+ */
 struct slice_bar {
 	struct grt_bar_row bar;
 	uint32_t device;
@@ -57,7 +61,7 @@ static int slice_bars_event(void *state, const struct grt_event *e, struct grt_p
 
 /* ------------------------------------------------------------------- rows */
 
-/* A GPU is in front of its processes, of which the one that had it most is the first. */
+/* A GPU comes before its processes, of which the one that had it most is the first. */
 static int slice_bars_compare(const void *a, const void *b)
 {
 	const struct slice_bar *x = *(void *const *)a, *y = *(void *const *)b;

@@ -1,18 +1,21 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /*
- * Pieces and calls of a thread stand in two rings, each in the order of time. To
- * divide a time both are walked at once.
+ * Pieces and calls of a thread are in two rings, each in the order of time. To divide a time, both are read
+ * at the same time.
  */
 #include "submitters.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
-/* Calls, at most, that end after a call began and before it ended. */
+/* Most calls that end after a call began and before it ended. */
 #define WITHIN_MAX 8U
 
-/** struct ring - the last of @n elements, at n - 1 modulo @room, a power of two or 0, and before; @near: the
- * number that was looked for last; @forgot: there were more */
+/**
+ * struct ring - the last of @n elements, the newest one at n - 1 modulo @room, a power of two or 0
+ * @near: the number that was last looked for
+ * @forgot: there were more elements
+ */
 struct ring {
 	struct grt_submitter_piece *at;
 	uint32_t room;
@@ -23,8 +26,8 @@ struct ring {
 
 /**
  * struct submitter - a thread
- * @piece: times in one state, @call: calls; of both the other half is unused
- * @from: it is followed from here on, UINT64_MAX: it is not
+ * @piece: times in one state; @call: calls; in each of the two rings, the other members are unused
+ * @from: it is followed from this time on, UINT64_MAX: it is not
  * @submits: it has submitted something
  */
 struct submitter {
@@ -45,7 +48,7 @@ static struct grt_key submitters_key(uint32_t pid, uint32_t tid)
 	return (struct grt_key){{(uint64_t)pid << 32 | tid}};
 }
 
-/* An element moves only where there is more room. */
+/* An element moves only if the ring gets larger. */
 static struct submitter *submitters_recent(const struct grt_submitters *s, const struct grt_key *key)
 {
 	const struct grt_submitters_recent *r = &s->recent[key->w[0] % GRT_SUBMITTERS_RECENT];
@@ -54,8 +57,8 @@ static struct submitter *submitters_recent(const struct grt_submitters *s, const
 }
 
 /*
- * The slow path for threads that are not among the recent ones, apart from the fast one so that it needs no
- * registers there.
+ * The slow path for threads that are not among the recent ones is separate, so that the fast one needs no
+ * registers for it.
  */
 static __attribute__((noinline)) int submitters_look_up(struct grt_submitters *s, uint32_t pid, uint32_t tid,
 							struct submitter **out)
@@ -110,7 +113,7 @@ static uint64_t oldest(const struct ring *r)
 	return r->n > r->room ? r->n - r->room : 0;
 }
 
-/* The @i-th, of those that are there. */
+/* The @i-th of the existing elements. */
 static inline struct grt_submitter_piece *ring_at(const struct ring *r, uint64_t i)
 {
 	return &r->at[i & (r->room - 1)];
@@ -182,8 +185,8 @@ int grt_submitters_call(struct grt_submitters *s, uint32_t pid, uint32_t tid, en
 }
 
 /*
- * Bounds the search of submitters_first(): moments grow, so the result is mostly the last one or a few after
- * it.
+ * Limits the search of submitters_first(): moments increase, so the result is mostly the last one or a few
+ * after it.
  */
 static void submitters_bounds(const struct ring *r, uint64_t moment, uint64_t *low, uint64_t *high)
 {
@@ -295,7 +298,7 @@ int grt_submitters_divide(struct grt_submitters *s, uint32_t pid, uint32_t tid, 
 	return ret;
 }
 
-/* Calls are in the order of their returns: calls that the thread made within one come before it. */
+/* Calls are in the order of their returns: calls within a call come before it. */
 uint64_t grt_submitters_returned(struct grt_submitters *s, uint32_t pid, uint32_t tid,
 				 enum grt_submitter_calls kind, uint64_t entered)
 {

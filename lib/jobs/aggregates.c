@@ -11,7 +11,7 @@
 #include "table/analysis.h"
 #include "table/cells.h"
 
-/* Sums may pass 2^64 only in a made-up trace; then they stay at the largest number. */
+/* Sums can only exceed 2^64 in a malicious trace; then they stay at the largest number. */
 static void aggregates_add(uint64_t *sum, uint64_t n)
 {
 	*sum = *sum + n < n ? UINT64_MAX : *sum + n;
@@ -24,7 +24,7 @@ void grt_aggregates_init(struct grt_aggregates *a)
 	grt_keyed_init(&a->rows, sizeof(struct grt_aggregate_row), GRT_AGGREGATES_MAX);
 }
 
-/* Windows of a ring are numbered; tracing begins anew at 1. */
+/* Windows of a ring are numbered; after a new start of tracing, they begin at 1 again. */
 static void count_window(struct grt_aggregate_row *row, const struct grt_ev_aggregate *ev)
 {
 	if (row->windows && ev->window > row->window)
@@ -119,7 +119,7 @@ static void get_latency(struct grt_cell *cell, const void *view, const void *row
 	cell->absent = !((const struct grt_aggregate_row *)row)->jobs;
 }
 
-/* @sum of @n parts, the part rounded. Return: whether there is one */
+/* @sum divided by @n, rounded. Return: whether there is a mean */
 static bool aggregates_mean(uint64_t *out, unsigned __int128 sum, uint64_t n)
 {
 	unsigned __int128 value = n ? (sum + n / 2) / n : 0;
@@ -203,7 +203,7 @@ const struct grt_table grt_aggregate_table = {"aggregates", "aggregated rings", 
 GRT_ANALYSIS_INIT(new_aggregates, grt_aggregates_init)
 GRT_ANALYSIS_EVENT(aggregates_take_event, grt_aggregates_event)
 
-/* A trace without any has no such table. */
+/* A trace without such events has no such table. */
 static int write_aggregates(void *state, const struct grt_part *part, struct grt_pass *pass)
 {
 	const struct grt_aggregates *a = state;
@@ -224,7 +224,7 @@ static int write_aggregates(void *state, const struct grt_part *part, struct grt
 	return ret;
 }
 
-/* Jobs of these events are in no table but that of the aggregated rings. */
+/* Jobs of these events are in no table except that of the aggregated rings. */
 static void note_aggregated(void *state, struct grt_pass *pass)
 {
 	uint64_t aggregated = pass->health->balance.fate[GRT_FATE_AGGREGATED];

@@ -12,10 +12,10 @@
 #define OCTAVES 4096U
 
 /**
- * struct wait - one that goes on; its key is the job's and the fence's identity
- * @begin: stamp of WAIT_DEP
- * @ring, @device: whose it is, for the key of struct grt_dep_ring
- * @prev, @next: keys of the jobs that wait for the same fence; ctx 0: none
+ * struct wait - a wait that has not ended; its key is the job's and the fence's identity
+ * @begin: time of WAIT_DEP
+ * @ring, @device: of the job, for the key of struct grt_dep_ring
+ * @prev, @next: keys of other jobs that wait for the same fence; ctx 0: none
  */
 struct wait {
 	uint64_t begin;
@@ -25,7 +25,7 @@ struct wait {
 	uint64_t next[2];
 };
 
-/* A fence that is waited for: the job that heads the chain. */
+/* A fence for which jobs wait: the first job of the chain. */
 struct fence {
 	uint64_t first[2];
 };
@@ -56,7 +56,7 @@ static struct grt_key ring_key(uint32_t device, uint32_t ring)
 	return (struct grt_key){{device, ring}};
 }
 
-/* Return: 0 with the ring, NULL where there are too many; or -ENOMEM */
+/* Return: 0 with the ring; NULL: there are too many; or -ENOMEM */
 static int find_ring(struct grt_deps *d, uint32_t device, uint32_t ring, struct grt_dep_ring **out)
 {
 	struct grt_key key = ring_key(device, ring);
@@ -78,7 +78,7 @@ static struct wait *find_wait(const struct grt_deps *d, const uint64_t job[2], c
 	return job[0] ? grt_keyed_find(&d->waits, &key) : NULL;
 }
 
-/* Takes a wait out of the set and out of its fence's chain. */
+/* Removes a wait from the set and from its fence's chain. */
 static void deps_take_out(struct grt_deps *d, struct wait *w)
 {
 	const struct grt_key *key = grt_keyed_key(w);
@@ -205,7 +205,7 @@ static void deps_end_wait(struct grt_deps *d, struct wait *w, uint64_t time)
 	deps_take_out(d, w);
 }
 
-/* The fence is signalled. Return: waits that ended, or -ENOMEM */
+/* The fence is signalled. Return: number of waits that ended, or -ENOMEM */
 static int deps_on_signal(struct grt_deps *d, const struct grt_event *e)
 {
 	struct grt_key key = fence_key(e->ctx, e->seqno);
@@ -230,7 +230,7 @@ static int deps_on_signal(struct grt_deps *d, const struct grt_event *e)
 	return ended;
 }
 
-/* Later events of the context may know less, or another ring of the same entity. */
+/* Later events of the context may lack this, or belong to another ring of the same entity. */
 static int learn_context(struct grt_deps *d, const struct grt_event *e)
 {
 	struct grt_key key = {{e->ctx}};
@@ -257,7 +257,7 @@ static int learn_context(struct grt_deps *d, const struct grt_event *e)
 	return 0;
 }
 
-/* A job in one record: its submission, and its signal where it had one. Return: as on_signal() */
+/* A job in one record: its submission, and its signal if it had one. Return: as on_signal() */
 static int deps_on_whole(struct grt_deps *d, const struct grt_event *e)
 {
 	struct grt_job_parts parts;

@@ -9,13 +9,15 @@
 #include "base/units.h"
 #include "table/cells.h"
 
-/* Sentences of each kind; fewer jobs have no typical time. */
+/* Most sentences of each kind; with fewer jobs there is no typical time. */
 #define SENTENCES_MAX 4U
 #define JOBS_LEAST 10U
-/* How often a long time has the usual one, and which part of the ring's work a long job is at least. */
+/*
+ * How many times the usual time a long time is, and the least share of the ring's work that a long job has.
+ */
 #define TIMES_LEAST 10U
 #define PART_LEAST 4U
-/* Means below this are nobody's problem, ns. */
+/* Means below this do not matter to users, ns. */
 #define SCHED_LEAST 1000000U
 
 /* Sums of a sample would be estimates. */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /*
- * A ring, engine or process as a row: rows are struct grt_group, the view is a struct grt_group_view. These
+ * A ring, engine or process as a row: rows are struct grt_group, the view is a struct grt_group_view. The
  * kinds of groups differ in their names; the sums are the same.
  */
 #include "groups.h"
@@ -201,7 +201,7 @@ static void group_table_get_high(struct grt_cell *cell, const void *view, const 
 	{"share_from", group_table_get_low, true, GRT_CELL_PERCENT, GRT_COLUMN_MORE | GRT_COLUMN_TELLS, "lower bound of the 95 % interval of the share of all t_exec, percent"}, \
 	{"share_to", group_table_get_high, true, GRT_CELL_PERCENT, GRT_COLUMN_MORE | GRT_COLUMN_TELLS, "upper bound of the 95 % interval of the share of all t_exec, percent"}
 
-/* @rest: where the columns are that only rings show without being asked */
+/* @rest: the columns that only rings show without a request */
 #define SUMS(rest)                                                                                     \
 	{"jobs", group_table_get_jobs, 0, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "jobs"},                                \
 	{"busy", group_table_get_busy, 0, GRT_CELL_PERCENT, GRT_COLUMN_ALL, "share of the trace in which at least one job ran, percent"},        \
@@ -259,7 +259,7 @@ const struct grt_table *grt_groups_table(enum grt_group_by by)
 
 /* --------------------------------------------------------------- analysis */
 
-/* The last criterion of order: by number, so that users find a row. */
+/* The last criterion of order is the number, so that users find a row. */
 static int group_table_by_identity(const void *a, const void *b)
 {
 	const struct grt_group *x = a, *y = b;
@@ -273,7 +273,7 @@ static int group_table_by_identity(const void *a, const void *b)
 	return (x->engine > y->engine) - (x->engine < y->engine);
 }
 
-/* Return: how many, or -ENOMEM; to be freed */
+/* Return: the rows, which the caller frees, in *out; their number, or -ENOMEM */
 static int64_t list_groups(struct grt_groups *g, enum grt_group_by by, const struct grt_group ***out)
 {
 	uint32_t n = 0;
@@ -288,7 +288,7 @@ static int64_t list_groups(struct grt_groups *g, enum grt_group_by by, const str
 	return n;
 }
 
-/* Processes begin with the one that used the device most; rings and engines have an order of their own. */
+/* The process that used the device most comes first; rings and engines have an order of their own. */
 static const struct grt_column *own_order(enum grt_group_by by)
 {
 	return by == GRT_BY_PROCESS ? grt_column_find(&group_tables[by], "exec_sum") : NULL;
@@ -336,7 +336,7 @@ static int group_table_write_groups(void *state, const struct grt_part *part, st
 	return ret;
 }
 
-/* In front of all tables, where people read. */
+/* Before all tables, so that users read it first. */
 static int group_table_write_sentences(void *state, const struct grt_part *part, struct grt_pass *pass)
 {
 	struct grt_notes first = {.n = 0}, *notes = pass->json && !pass->page ? pass->notes : &first;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /*
- * The sums of groups.h. A kind of group is a row in the table below: what its
- * key is. Everything else is the same for all kinds.
+ * The sums of groups.h. A kind of group is a row in the table below, which says what its key is. Everything
+ * else is the same for all kinds.
  */
 #include "groups.h"
 
@@ -9,7 +9,7 @@
 
 #include "base/grow.h"
 
-/* Groups that are found without a search. */
+/* Number of groups that are found without a search. */
 #define GROUP_CACHE 16
 
 struct group_set {
@@ -104,7 +104,7 @@ static __attribute__((noinline, cold)) int search_group(struct grt_groups *g, en
 	return 0;
 }
 
-/* Return: 0 with the group of a member, 1 when there are too many, -ENOMEM */
+/* Return: 0 with the group of a member, 1: there are too many, -ENOMEM */
 static inline int find_group(struct grt_groups *g, enum grt_group_by by, const struct member *m,
 			     struct grt_group **out)
 {
@@ -124,7 +124,7 @@ static inline int find_group(struct grt_groups *g, enum grt_group_by by, const s
 	return 0;
 }
 
-/* A job counts with the first kind that has no group for it. @kinds: that one and those after it */
+/* Counts a job for the first kind that has no group for it. @kinds: that kind and those after it */
 static __attribute__((noinline, cold)) void count_over(struct grt_groups *g, unsigned int kinds,
 						       const struct member *m)
 {
@@ -162,7 +162,7 @@ each_group(struct grt_groups *g, const struct member *m,
 struct share {
 	const struct grt_job *job;
 	uint64_t weight;
-	struct grt_interval busy; /* nothing where it ends before it begins */
+	struct grt_interval busy; /* nothing if it ends before it begins */
 	bool busy_inferred;
 	bool has_exec;
 	bool has_queue;
@@ -233,7 +233,7 @@ static inline int groups_add_job(struct grt_groups *g, struct grt_group *group, 
 
 	group->jobs += s->weight;
 	group->job_records++;
-	/* An event that is no job's may have begun the group, and know less. */
+	/* An event that belongs to no job may have made the group, and have fewer properties. */
 	if (!group->engine)
 		group->engine = job->engine;
 	group->incomplete += s->incomplete;
@@ -268,7 +268,7 @@ int grt_groups_job(struct grt_groups *g, const struct grt_job *job)
 	struct share s;
 	bool inferred;
 
-	/* only its end is in the trace, for the sake of the order on its ring */
+	/* only its end is in the trace, which matters for the order on its ring */
 	if (g->watch.parts && !(job->seen & 1U << GRT_STAMP_SUBMIT))
 		return 0;
 	s.window = g->watch.parts ? grt_watch_number(&g->watch, job->time[GRT_STAMP_SUBMIT]) : 0;

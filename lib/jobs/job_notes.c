@@ -6,8 +6,8 @@
 #include "job_stats.h"
 
 /*
- * Return: events that may be missing from the order of a ring's jobs; those that a level leaves out never
- * belong to it.
+ * Return: number of events that may be missing from the order of a ring's jobs; events that a level leaves
+ * out never belong to it.
  */
 static uint64_t not_recorded(const struct grt_health *h, uint64_t replaced)
 {

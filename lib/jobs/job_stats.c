@@ -104,7 +104,7 @@ static bool has_jobs(const struct job_stats *s, const struct grt_dep_ring *d)
 	return false;
 }
 
-/* Dependencies of jobs of which nothing else is in the trace. */
+/* Dependencies of jobs that have nothing else in the trace. */
 static int write_waiting_ring(struct grt_pass *pass, const struct grt_dep_ring *d)
 {
 	struct grt_row_cells c = {.n = 0};
@@ -178,7 +178,7 @@ static int job_stats_write_latencies(const struct job_stats *s, struct grt_pass 
 	return ret;
 }
 
-/** struct totals - of all rings */
+/** struct totals - sums of all rings */
 struct totals {
 	uint64_t submits, completions, met, signalled, ended, open, waits, errors, commands, misfits;
 };
@@ -382,7 +382,7 @@ static int job_stats_add_job(void *state, const struct grt_job *job)
 	return grt_phases_job(s->phases, job);
 }
 
-/* Numbers that mean something to one driver's users only; a ring without a name may be that driver's. */
+/* Numbers that only matter to users of one driver; a ring without a name may belong to that driver. */
 static int count_number(struct grt_tally *t, const struct grt_names *names, const char *driver,
 			const struct grt_event *e, uint32_t number)
 {

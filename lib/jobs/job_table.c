@@ -25,7 +25,7 @@ enum member {
 	MEMBER_WAITS,
 };
 
-/* When the value of a column is unknown. */
+/* Values that mean that a column is unknown. */
 enum unknown_when {
 	NEVER,
 	ZERO,
@@ -123,7 +123,9 @@ static void job_table_get_time(struct grt_cell *cell, const void *view, const vo
 	cell->absent = !((const struct grt_job *)row)->seen;
 }
 
-/* A fence that was signalled without an error has status 0; one not seen has none, nor where it is unknown.
+/*
+ * A fence that was signalled without an error has status 0. A fence that was not seen, or whose status is
+ * unknown, has none.
  */
 static void get_status(struct grt_cell *cell, const void *view, const void *row, int arg)
 {

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /*
- * The join of jobs.h. Three events per job pass through here, so the way of
- * each is: one line of the index, one or two lines of the job. Nothing is
- * allocated but when one of the arrays doubles.
+ * The join of jobs.h. Three events per job pass through here, so each must touch little memory: one cache
+ * line of the index, and one or two of the job. Memory is only allocated when one of the arrays doubles.
  */
 #include "jobs.h"
 
@@ -23,7 +22,7 @@ enum job_state {
 	JOB_HELD,
 };
 
-/* Of a job that only waits have named, @time has the begin of the first wait and the end of the last one. */
+/* If only waits have named a job, @time has the begin of the first wait and the end of the last one. */
 enum {
 	WAITS_BEGIN,
 	WAITS_END,
@@ -31,13 +30,13 @@ enum {
 
 /* How to infer START for a job that has no START event, from time[START]. */
 enum job_order {
-	ORDER_FIRST,	/* nothing: no END before it on its ring */
-	ORDER_AFTER,	/* it is the END before it on its ring */
-	ORDER_UNKNOWN,	/* nothing: its ring is unknown */
-	ORDER_FIRMWARE, /* nothing: its ring is a queue that waits in firmware */
+	ORDER_FIRST,	/* there is no END before it on its ring */
+	ORDER_AFTER,	/* from the END before it on its ring */
+	ORDER_UNKNOWN,	/* not at all: its ring is unknown */
+	ORDER_FIRMWARE, /* not at all: its ring is a queue that waits in firmware */
 };
 
-/* A job, and which of its slot's: the slot may have been given to another one since. */
+/* A job, with its serial number, because another job may have its slot by now. */
 struct job_ref {
 	uint64_t serial;
 	uint32_t id;
@@ -45,12 +44,11 @@ struct job_ref {
 };
 
 /*
- * Places of jobs with neighbouring numbers. A context's numbers are dense, so
- * a lookup mostly ends in the block of the one before, and the table of blocks
- * is small. Sparse numbers cost a block each, 96 bytes.
+ * Indices of jobs with neighbouring numbers. A context's numbers are dense, so most lookups end in the same
+ * block as the previous one, and the table of blocks is small. Sparse numbers cost a block each, 96 bytes.
  */
 #define BLOCK 16U
-/* Blocks that are found without a search. */
+/* Number of blocks that are found without a search. */
 #define BLOCK_CACHE 64
 
 struct block {
@@ -61,7 +59,7 @@ struct block {
 	uint32_t ref[BLOCK]; /* index of the job plus 1, 0: none */
 };
 
-/* Rings that are found without a search. */
+/* Number of rings that are found without a search. */
 #define RING_CACHE 16
 
 /* The state from which the order of a ring's jobs is inferred: the last END. */
@@ -69,7 +67,7 @@ struct ring_order {
 	uint32_t device;
 	uint32_t ring;
 	uint64_t last_end;
-	uint64_t last_commit; /* of the jobs that ended */
+	uint64_t last_commit; /* of the jobs that have ended */
 	bool ended;
 	bool gaps;	/* jobs that are not in the trace may have ended after it */
 	bool firmware;	/* it is a queue: firmware chooses when a job of it runs */
@@ -78,8 +76,8 @@ struct ring_order {
 
 /**
  * struct wait - a wait that has begun, by (ctx, seqno, tid)
- * @begin: stamp of SYNC_WAIT_ENTER, ns
- * @job, @serial: the job waited for: its slot, and which of the slot's jobs
+ * @begin: time of SYNC_WAIT_ENTER, ns
+ * @job, @serial: the awaited job: its slot and serial number
  */
 struct wait {
 	uint64_t begin;
@@ -143,7 +141,7 @@ static bool same_block(const void *owner, uint32_t id, const void *key)
 	return b->ctx == e->ctx && b->number == e->seqno / BLOCK;
 }
 
-/* For rare cases: keeps their code away from that of the usual ones. */
+/* For rare cases: keeps their code apart from that of the usual ones. */
 #define RARE __attribute__((noinline, cold))
 
 static RARE uint32_t search_block(struct grt_jobs *j, const struct grt_event *e, uint32_t *cached)
@@ -156,7 +154,7 @@ static RARE uint32_t search_block(struct grt_jobs *j, const struct grt_event *e,
 	return id;
 }
 
-/* The block that the event's job has its place in, GRT_NOWHERE when no job in flight is near. */
+/* The block with the index of the event's job; GRT_NOWHERE: no job in flight is near. */
 static inline uint32_t find_block(struct grt_jobs *j, const struct grt_event *e)
 {
 	uint32_t *cached = &j->block_cache[(e->ctx ^ e->seqno / BLOCK) % BLOCK_CACHE], id = *cached;
@@ -193,7 +191,7 @@ static RARE int new_block(struct grt_jobs *j, const struct grt_event *e, uint32_
 	return 0;
 }
 
-/* Gives the job its place. Return: 0 or -ENOMEM */
+/* Enters the job into the index. Return: 0 or -ENOMEM */
 static inline int place_job(struct grt_jobs *j, const struct grt_event *e, struct grt_job *job)
 {
 	uint32_t id = find_block(j, e);
@@ -268,7 +266,7 @@ static inline unsigned int disordered_phases(const struct grt_job *job)
 	const uint64_t *t = job->time;
 	unsigned int both = job->seen & job->seen >> 1;
 
-	/* The way of nearly every job. */
+	/* The path of nearly every job. */
 	if (both == 0xf && t[0] <= t[1] && t[1] <= t[2] && t[2] <= t[3] && t[3] <= t[4])
 		return 0;
 	return (both & 1 && t[1] < t[0]) + (both & 2 && t[2] < t[1]) + (both & 4 && t[3] < t[2]) +
@@ -313,7 +311,7 @@ static inline void infer_start(struct grt_jobs *j, struct grt_job *job)
 
 static int jobs_ring_of(struct grt_jobs *j, const struct grt_job *job, struct ring_order **out);
 
-/* Up to when a job is in flight. */
+/* Return: the time until which a job is in flight. */
 static uint64_t jobs_until(struct grt_jobs *j, const struct grt_job *job)
 {
 	const unsigned int over = BIT(GRT_STAMP_END) | BIT(GRT_STAMP_COMPLETE);
@@ -398,7 +396,7 @@ static inline void fetch_ahead(const struct grt_jobs *j)
 	__builtin_prefetch(&j->block[ref->block]);
 }
 
-/* The window is over for the oldest job that is done. */
+/* The window has passed for the oldest job that is done. */
 static inline int leave_window(struct grt_jobs *j)
 {
 	struct grt_job *job = job_at(j, &j->done[j->done_first]);
@@ -445,7 +443,7 @@ static int list_oldest(struct grt_jobs *j)
 	return 0;
 }
 
-/* The oldest job that is live or held, by the list; NULL at its end. */
+/* The oldest job that is live or held, from the list; NULL: the list has ended. */
 static struct grt_job *next_oldest(struct grt_jobs *j)
 {
 	struct grt_job *job;
@@ -458,7 +456,7 @@ static struct grt_job *next_oldest(struct grt_jobs *j)
 	return NULL;
 }
 
-/* Finds the oldest job that is live or held, NULL if there is none. Return: 0 or -ENOMEM */
+/* Finds the oldest job that is live or held; NULL: there is none. Return: 0 or -ENOMEM */
 static int find_oldest(struct grt_jobs *j, struct grt_job **out)
 {
 	int r = 0;
@@ -502,7 +500,7 @@ static RARE int jobs_grow(struct grt_jobs *j)
 
 	if (room > j->limits.jobs)
 		room = j->limits.jobs;
-	/* A multiple of 64 always, since a job has 128 bytes. */
+	/* Always a multiple of 64, because a job has 128 bytes. */
 	more = aligned_alloc(64, room * sizeof(*more));
 	if (!more)
 		return -ENOMEM;
@@ -535,7 +533,10 @@ static inline int jobs_take_slot(struct grt_jobs *j, struct grt_job **out)
 	return 0;
 }
 
-/* Member by member, since a memset of 128 bytes costs more than all else here; stamps need @seen only. */
+/*
+ * Member by member, because a memset of 128 bytes costs more than everything else here; of the stamps, only
+ * @seen is needed.
+ */
 static inline void clear_job(struct grt_job *job)
 {
 	job->wait_ns = 0;
@@ -562,7 +563,7 @@ static inline void clear_job(struct grt_job *job)
 	job->outside = false;
 }
 
-/* The event has the flag of BPF programs. */
+/* Whether the event has the flag of BPF programs. */
 #define ORIGIN_BPF 1U
 /* Only a wait has named the job so far, so both kinds of sources may still report the job. */
 #define ORIGIN_OPEN 2U
@@ -630,7 +631,7 @@ static RARE int search_ring(struct grt_jobs *j, const struct grt_job *job, uint3
 	return 0;
 }
 
-/* Return: 0 with the order of the job's ring, 1 where the ring is unknown or too many are, -ENOMEM */
+/* Return: 0 with the order of the job's ring, 1: the ring is unknown or there are too many, -ENOMEM */
 static int jobs_ring_of(struct grt_jobs *j, const struct grt_job *job, struct ring_order **out)
 {
 	uint32_t *cached = &j->ring_cache[(job->ring ^ job->device) % RING_CACHE];
@@ -644,15 +645,15 @@ static int jobs_ring_of(struct grt_jobs *j, const struct grt_job *job, struct ri
 	return r;
 }
 
-/* It is in the trace since it took long. */
+/* It is in the trace because it took long. */
 static inline bool jobs_is_chosen(const struct grt_jobs *j, const struct grt_job *job)
 {
 	return j->whole && job->origin != ORIGIN_BPF;
 }
 
 /*
- * Keeps the END before this one in the place of START, which is inferred from
- * it when the job is settled; until then an observed START may replace it.
+ * Stores the END before this one in place of START, which is inferred from it when the job is settled; until
+ * then an observed START may replace it.
  */
 static int follow_ring(struct grt_jobs *j, struct grt_job *job, uint64_t end)
 {
@@ -706,7 +707,7 @@ int grt_jobs_ended(struct grt_jobs *j, const struct grt_job_sums *s)
 
 /* Events */
 
-/* The job has such a stamp. Return: whether the new one is better: observed where that was inferred */
+/* The job already has such a stamp. Return: whether the new one is better: observed instead of inferred */
 static RARE bool replace_stamp(struct grt_jobs *j, struct grt_job *job, enum grt_stamp stamp, uint64_t time,
 			       bool inferred)
 {
@@ -756,7 +757,7 @@ static RARE void jobs_learn(struct grt_jobs *j, struct grt_job *job, const struc
 	}
 }
 
-/* An identity comes again: a fence's number is never given twice, but drivers have been seen to. */
+/* An identity occurs again: a fence's number should never be reused, but some drivers do so. */
 static RARE bool is_reuse(const struct grt_jobs *j, const struct grt_job *job, const struct grt_event *e)
 {
 	/* The rest of a job whose first events were written before records were requested. */
@@ -767,7 +768,7 @@ static RARE bool is_reuse(const struct grt_jobs *j, const struct grt_job *job, c
 	return (job->seen & BIT(GRT_STAMP_COMPLETE)) && job->time[GRT_STAMP_COMPLETE] < e->time;
 }
 
-/* Keeps the name at hand: the next job is mostly of the same thread. */
+/* Keeps the name at hand, because the next job mostly belongs to the same thread. */
 static void jobs_find_name(struct grt_jobs *j, uint32_t tid)
 {
 	j->named_tid = tid;
@@ -833,7 +834,7 @@ static int jobs_on_complete(struct grt_jobs *j, struct grt_job *job, const struc
 
 /*
  * A job that was over is live again: a new serial number makes the window forget it. Open waits refer to the
- * job by its serial number, so it keeps the number then.
+ * job by its serial number, so with open waits it keeps the number.
  */
 static RARE void revive(struct grt_jobs *j, struct grt_job *job)
 {
@@ -842,7 +843,7 @@ static RARE void revive(struct grt_jobs *j, struct grt_job *job)
 		job->serial = ++j->serial;
 }
 
-/* Inlined into each of its five callers: one jump by type is enough. */
+/* Inlined into each of its five callers, so that there is only one jump by type. */
 static inline __attribute__((always_inline)) int
 life_event(struct grt_jobs *j, const struct grt_event *e,
 	   int (*on_stamp)(struct grt_jobs *j, struct grt_job *job, const struct grt_event *e))
@@ -912,7 +913,7 @@ static int jobs_complete_event(struct grt_jobs *j, const struct grt_event *e)
 
 /* Waits */
 
-/* The job of a wait, NULL when it had to go before the wait ended. */
+/* The job of a wait; NULL: it was dropped before the wait ended. */
 static struct grt_job *wait_job(struct grt_jobs *j, const struct wait *w)
 {
 	struct grt_job *job = &j->job[w->job];
@@ -954,7 +955,7 @@ static struct grt_key wait_key(const struct grt_event *e, uint32_t tid)
 	return (struct grt_key){{e->ctx, e->seqno, tid}};
 }
 
-/* Return: whether there was one */
+/* Ends the wait. Return: whether there was one */
 static bool take_wait(struct grt_jobs *j, const struct grt_event *e, uint32_t tid, struct wait *out)
 {
 	const struct grt_key key = wait_key(e, tid);
@@ -967,7 +968,7 @@ static bool take_wait(struct grt_jobs *j, const struct grt_event *e, uint32_t ti
 	return true;
 }
 
-/* The oldest. Return: whether there was one */
+/* Ends the oldest wait. Return: whether there was one */
 static bool pop_wait(struct grt_jobs *j, struct wait *out)
 {
 	struct wait *w = grt_keyed_oldest(&j->waits);
@@ -1005,7 +1006,10 @@ static int wait_enter(struct grt_jobs *j, const struct grt_event *e)
 	if (take_wait(j, e, e->tid, &gone))
 		r = lose_wait(j, &gone);
 	job = jobs_find_job(j, e);
-	/* The fence's job may be unknown yet, or be none: a place for it decides which at its retirement. */
+	/*
+	 * The fence's job may be unknown so far, or the fence may have none: this is decided when its
+	 * element is retired.
+	 */
 	if (!job) {
 		r = r ?: new_job(j, e, &job);
 		if (!r)
@@ -1019,13 +1023,13 @@ static int wait_enter(struct grt_jobs *j, const struct grt_event *e)
 	return r || !full ? r : lose_wait(j, &gone);
 }
 
-/* The thread's own wait, or the one that a JOB record told of without saying whose it was. */
+/* The thread's own wait, or one that a JOB record reported without its thread. */
 static bool jobs_end_wait(struct grt_jobs *j, const struct grt_event *e, struct wait *out)
 {
 	return take_wait(j, e, e->tid, out) || take_wait(j, e, 0, out);
 }
 
-/* A thread that waits for several jobs does not wait any more for those that are complete. */
+/* A thread that waits for several jobs no longer waits for those that are complete. */
 static uint64_t wait_time(const struct grt_job *job, const struct wait *w, const struct grt_event *e)
 {
 	uint64_t end = e->time;
@@ -1132,7 +1136,7 @@ static int whole_waits(struct grt_jobs *j, const struct grt_ev_job *r)
 
 static int (*const handlers[GRT_EV_MAX])(struct grt_jobs *j, const struct grt_event *e);
 
-/* As if its events came now, one after another. */
+/* Handles the record as if its events came now, one after another. */
 static int whole_parts(struct grt_jobs *j, const struct grt_ev_job *whole)
 {
 	struct grt_job_parts parts;
@@ -1301,7 +1305,7 @@ int grt_jobs_flush(struct grt_jobs *j)
 	return r;
 }
 
-/* Whether a job waits for its ring, or runs: which of them, its ring's order says. */
+/* Whether a job waits for its ring, or runs: the order on its ring decides which job runs. */
 static bool jobs_is_on_ring(const struct grt_job *job)
 {
 	const unsigned int stamps =
@@ -1311,7 +1315,7 @@ static bool jobs_is_on_ring(const struct grt_job *job)
 	       !jobs_is_sampled(job);
 }
 
-/* The first of those on its ring is noted there. Return: 0 or -ENOMEM */
+/* Stores the first job of each ring there. Return: 0 or -ENOMEM */
 static int jobs_note_front(struct grt_jobs *j, const struct grt_job *job)
 {
 	struct ring_order *ring;
@@ -1319,7 +1323,7 @@ static int jobs_note_front(struct grt_jobs *j, const struct grt_job *job)
 
 	if (r)
 		return r < 0 ? r : 0;
-	/* of one that came before a job that has ended, the end was lost */
+	/* if a job was committed before one that has ended, its own end was lost */
 	if (ring->firmware || ring->gaps || job->time[GRT_STAMP_COMMIT] < ring->last_commit)
 		return 0;
 	if (!ring->front || job->time[GRT_STAMP_COMMIT] < j->job[ring->front - 1].time[GRT_STAMP_COMMIT])
@@ -1373,7 +1377,7 @@ int grt_jobs_each_running(struct grt_jobs *j, int (*fn)(void *arg, const struct 
 	return r;
 }
 
-/* The sums that are not kept event by event. */
+/* The sums that are not updated by each event. */
 void grt_jobs_count_sized(const struct grt_jobs *j, struct grt_jobs_count *out, size_t size)
 {
 	struct grt_jobs_count c = j->count;

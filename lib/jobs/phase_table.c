@@ -116,7 +116,7 @@ static void get_weight(struct grt_cell *cell, const void *view, const void *row,
 	cell->estimated = phase_table_is_sampled(latency_of(row)->ring);
 }
 
-/* The first member of a power's row is the latency's. */
+/* The first member of a power's row is that of the latency. */
 #define RING_COLUMNS                                                                                         \
 	{"ring", phase_table_get_ring, 0, GRT_CELL_NAMED, GRT_COLUMN_ALL, "ring: name in text, else id"},    \
 		{"ring_name",	phase_table_get_ring_name, 0,                                                \

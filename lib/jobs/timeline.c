@@ -10,10 +10,10 @@
 #include "base/grow.h"
 #include "base/timescale.h"
 
-/* Rows that are found without a search: jobs of several rings take turns. */
+/* Number of rows that are found without a search, because jobs of several rings alternate. */
 #define RECENT_ROWS 16U
 
-/** struct timeline_recent - the row of an earlier job; it is there while its table has @room */
+/** struct timeline_recent - the row of an earlier job; valid while its table has the size @room */
 struct timeline_recent {
 	struct grt_key key;
 	struct grt_timeline_row *row;
@@ -57,7 +57,9 @@ static void timeline_fill(const struct grt_timeline *t, struct grt_timeline_row 
 	row->busy += grt_timescale_fill(&t->scale, row->column, from, to);
 }
 
-/* Return: the time of the row's stretches that are kept, up to @end; they begin at or after the floor. */
+/*
+ * Return: the time in the stretches of the row that are kept, up to @end; they begin at or after the floor.
+ */
 static uint64_t kept_before(const struct grt_timeline_row *row, uint64_t end)
 {
 	uint64_t sum = 0;
@@ -67,7 +69,7 @@ static uint64_t kept_before(const struct grt_timeline_row *row, uint64_t end)
 	return sum;
 }
 
-/* The column's part below the floor is known by its sum only. */
+/* Of the column's part below the floor, only the sum is known. */
 static void fill_late(const struct grt_timeline *t, struct grt_timeline_row *row, uint32_t c, uint64_t part)
 {
 	uint64_t above =
@@ -110,7 +112,7 @@ static int append_wide(const struct grt_timeline *t, struct grt_idles *l, const 
 	return is_wide(t, g) ? insert_idle(l, l->used, g) : 0;
 }
 
-/* Index of the first that ends after @time. */
+/* Index of the first one that ends after @time. */
 static uint32_t idle_at(const struct grt_idles *l, uint64_t time)
 {
 	uint32_t low = 0, high = l->used;
@@ -194,7 +196,7 @@ static int close_twice(const struct grt_timeline *t, struct grt_timeline_row *ro
 
 /* Runs */
 
-/* The newest of the ring's last jobs that ran at this time, NULL when it is not among them. */
+/* The newest of the ring's last jobs that ran at this time; NULL: none of them did. */
 static const struct grt_ran *find_recent(const struct grt_timeline_row *row, uint64_t time)
 {
 	for (uint32_t n = 1; n <= GRT_TIMELINE_RECENT; n++) {
@@ -292,7 +294,7 @@ static int timeline_add_run(const struct grt_timeline *t, struct grt_timeline_ro
 	return t->scale.columns && run->from < run->to ? timeline_add_time(t, row, run) : 0;
 }
 
-/* Return: when the job was submitted or committed, whichever is first; UINT64_MAX: neither is known. */
+/* Return: when the job was submitted or committed, whichever is earlier; UINT64_MAX: both are unknown. */
 static uint64_t timeline_requested_at(const struct grt_job *job)
 {
 	uint64_t submit = job->seen >> GRT_STAMP_SUBMIT & 1 ? job->time[GRT_STAMP_SUBMIT] : UINT64_MAX;
@@ -349,8 +351,7 @@ static int begin_row(const struct grt_timeline *t, enum grt_group_by by, struct 
 	return row->column && (row->recent || by != GRT_BY_RING) ? 0 : -ENOMEM;
 }
 
-/* Return: 0 with the row of a key, a new one where there was none, -ENOSPC when there are too many, -ENOMEM
- */
+/* Return: 0 with the row of a key, which may be new, -ENOSPC: there are too many, -ENOMEM */
 static int timeline_get_row(struct grt_timeline *t, enum grt_group_by by, const struct grt_job *job,
 			    struct grt_timeline_row **out)
 {
@@ -373,7 +374,7 @@ static int timeline_get_row(struct grt_timeline *t, enum grt_group_by by, const 
 	return ret;
 }
 
-/* The same for a job, from which a new row gets its properties. */
+/* As above, for a job, from which a new row gets its properties. */
 static int timeline_find_row(struct grt_timeline *t, enum grt_group_by by, const struct grt_job *job,
 			     struct grt_timeline_row **out)
 {

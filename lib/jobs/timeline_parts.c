@@ -12,7 +12,7 @@
 #include "table/analysis.h"
 #include "timeline_table.h"
 
-/* Gaps and overlaps of a kind that text shows, the longest. */
+/* Gaps and overlaps of each kind in text: the longest ones. */
 #define IDLES_SHOWN 10U
 
 static bool timeline_parts_is_sampled(const struct grt_pass *pass)

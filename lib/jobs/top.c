@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /*
- * A heap of the first N jobs with the last of them on top, which is the one
- * that a better job replaces.
+ * A heap of the first N jobs. The last of them is at the top, because a better job replaces it.
  */
 #include "top.h"
 
@@ -15,7 +14,7 @@
 #include "base/heap.h"
 #include "table/analysis.h"
 
-/* @at: which job it was, so that equal ones keep their order */
+/* @at: number of the job, so that equal jobs keep their order */
 struct ranked {
 	struct grt_job job;
 	uint64_t at;
@@ -29,7 +28,7 @@ struct grt_top {
 	uint64_t room;
 	uint64_t max;
 	uint64_t seen;
-	struct grt_cell last; /* of slot[0]; a text may move, so it is good for numbers only */
+	struct grt_cell last; /* of slot[0]; only for numbers, because a text may move */
 	bool numbers;
 };
 
@@ -50,7 +49,7 @@ static bool top_after(const struct grt_top *t, const struct ranked *a, const str
 
 GRT_HEAP(top, struct ranked, struct grt_top, top_after)
 
-/* Whether a job that comes now is among the first: of equal ones the earlier is. */
+/* Whether a new job is among the first ones: of equal jobs, the earlier one is. */
 static inline bool is_ahead(const struct grt_top *t, const struct grt_job *job)
 {
 	struct grt_cell new = grt_column_get(t->sort, t->view, job);
@@ -131,8 +130,8 @@ void grt_top_free(struct grt_top *t)
 
 /**
  * struct job_list - jobs as rows
- * @top: sorted; NULL: they are written in the order in which they complete
- * @table: the table of jobs under its title of this pass
+ * @top: sorted; NULL: jobs are written in the order of their completion
+ * @table: the table of jobs, with its title in this pass
  */
 struct job_list {
 	const struct grt_pass *pass;

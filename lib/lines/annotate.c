@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /*
- * The consumer of annotate.h: chooses events. How they look is line_out.c's.
+ * The consumer of annotate.h: selects events, which line_out.c formats.
  */
 #include "annotate.h"
 

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /*
- * Events as JSON, see event_json.h. What an object holds follows from the rows
- * of events.def, from what their fields mean (meaning.c), and from the table of
- * names below. They are made into a plan per event when writing begins; the JSON
- * Schema of the objects is made from the same.
+ * Events as JSON, see event_json.h. The contents of an object follow from the rows of events.def, from the
+ * meaning of their fields (meaning.c), and from the table of names below. They become a plan per event when
+ * writing begins; the JSON Schema of the objects is made from the same plan.
  */
 #include "event_json.h"
 
@@ -26,13 +25,16 @@
 #define FIELDS_MAX 24
 /* Time stamps with the same value divided by this share their first digits; the last eight digits differ. */
 #define STAMP_NS 100000000ULL
-/* A program's text is cut after this many bytes of JSON. */
+/* Most bytes of JSON for the text of a program. */
 #define TEXT_MAX 60000U
 _Static_assert(2 * TEXT_MAX + 8192 <= GRT_EVENT_JSON_MAX, "two of them, and all else");
 
 /* ----------------------------------------------------------------- plans */
 
-/** struct planned - a field; @plain: each value is shown, as a number */
+/**
+ * struct planned - a field
+ * @plain: each value is shown, as a number
+ */
 struct planned {
 	struct grt_key_text key;
 	struct grt_field_word at;
@@ -46,8 +48,11 @@ struct planned {
 
 struct beside;
 
-/** struct plan - an event; @type: `,"type":"SUBMIT"`; @beside: the rows of besides that are its, of which
- * there are @besides */
+/**
+ * struct plan - an event
+ * @type: `,"type":"SUBMIT"`
+ * @beside: its @besides rows of besides
+ */
 struct plan {
 	struct grt_key_text type;
 	const struct beside *beside;
@@ -58,7 +63,7 @@ struct plan {
 
 /**
  * struct grt_event_json - see event_json.h
- * @joined: what was found out about the last event
+ * @joined: what was joined to the last event
  * @stamp: the beginning of an object whose time stamp divided by STAMP_NS is @stamped
  */
 struct grt_event_json {
@@ -210,11 +215,11 @@ static char *event_json_put_engine(const struct grt_event_json *x, char *p, uint
 	return p;
 }
 
-/* A name that is unknown has no key; "" would mean that it is empty. */
+/* An unknown name has no key; "" would mean that it is empty. */
 static inline char *event_json_put_name(char *p, const char *key, const struct grt_joins_text *t)
 {
 	p = grt_format_word(p, key);
-	/* whole pieces of its room are copied, which nearly all texts end in */
+	/* whole pieces of its room are copied, and nearly all texts end within the first one */
 	p = t->len <= GRT_JOINS_TEXT / GRT_PAD * GRT_PAD ? grt_format_padded(p, t->text, t->len)
 							 : grt_format_text(p, t->text, t->len);
 	*p++ = '"';
@@ -251,7 +256,7 @@ static char *put_unknown(char *p, unsigned int type)
 	return grt_key_put(p, &key);
 }
 
-/* The type and the common part; the job's number stands in its place among the fields. */
+/* The type and the common part; the job's number comes at its place among the fields. */
 static __attribute__((noinline)) struct grt_shape *
 event_json_make_shape(struct grt_event_json *x, uint64_t hash, const struct plan *plan,
 		      const struct grt_event *e, unsigned int input)
@@ -284,7 +289,7 @@ static inline char *event_json_put_shape(struct grt_event_json *x, char *p, cons
 	x->joined.ring = s->ring;
 	x->joined.device = s->device;
 	p = grt_format_padded(p, s->text, s->head);
-	/* 0 is a number as any, where there is a context */
+	/* if there is a context, 0 is a valid number */
 	if (e->ctx || e->seqno)
 		p = grt_format_u64(grt_format_word(p, ",\"seqno\":"), e->seqno);
 	return grt_format_padded(p, s->text + s->head, (size_t)(s->end - s->head));
@@ -343,7 +348,7 @@ static const char *name_of_about(const struct grt_event_json *x, const struct gr
 	return name;
 }
 
-/* The driver's own answer; from 0xfffff001 on what the kernel answered in its place. */
+/* The driver's own answer; from 0xfffff001 on, the kernel answered in its place. */
 static const char *nv_status(char *room, uint32_t status)
 {
 	if (status < 0xfffff001)
@@ -356,7 +361,7 @@ static const char *name_of_answer(const struct grt_event_json *x, const struct g
 {
 	const struct grt_ev_ioctl_exit *ev = (const struct grt_ev_ioctl_exit *)e;
 
-	/* where the call failed before the driver answered, 0 is no answer */
+	/* if the call failed before the driver answered, 0 is no answer */
 	if (!is_nvidia(&x->joined) || ev->status == UINT32_MAX || (!ev->status && ev->ret < 0))
 		return NULL;
 	return nv_status(room, ev->status);
@@ -401,7 +406,10 @@ static const char *counter_unit(const struct grt_event_json *x, const struct grt
 	return grt_names_owner(&x->counters, counter_of(x, e));
 }
 
-/* Keys beside an event's fields: what numbers are called; the function gives a text, untrusted, or NULL. */
+/*
+ * Keys in addition to an event's fields: the names of numbers. The function returns a text, untrusted, or
+ * NULL.
+ */
 static const struct beside {
 	uint16_t type;
 	const char *key;
@@ -567,7 +575,7 @@ void grt_event_json_print(struct grt_event_json *x, FILE *out, const struct grt_
 
 /* ----------------------------------------------------------------- schema */
 
-/* Keys that any event may have beside the fields of the common part and the times of joins.h. */
+/* Keys that any event may have in addition to the fields of the common part and the times of joins.h. */
 static const struct {
 	const char *key;
 	const char *type;
@@ -613,7 +621,7 @@ static const char *schema_type(const struct planned *f)
 	return "string";
 }
 
-/* The fields of a plan are those rows that are shown, in their order. */
+/* The fields of a plan are the rows that are shown, in their order. */
 static void schema_fields(FILE *out, const char **sep, const struct plan *plan, unsigned int type,
 			  const struct grt_field *row)
 {

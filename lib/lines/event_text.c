@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-/* The words of event_text.h: which fields of each event are shown is found out once. */
+/* The words of event_text.h: which fields of an event are shown is determined once. */
 #include "event_text.h"
 
 #include <errno.h>
@@ -16,8 +16,8 @@
 #define FIELDS_MAX 24
 
 /**
- * struct shown - how a field is called and read, and which of its values are hidden
- * @plain: a number without a meaning in words, as most fields are
+ * struct shown - how a field is named and read, and which of its values are hidden
+ * @plain: a number without a meaning in words, as in most fields
  */
 struct shown {
 	struct grt_field_word at;
@@ -30,7 +30,7 @@ struct shown {
 	bool plain;
 };
 
-/** struct grt_event_text - by event, ended by a field without key */
+/** struct grt_event_text - the shown fields by event, each list ended by a field without key */
 struct grt_event_text {
 	struct grt_text_style style;
 	const char *unknown;
@@ -128,7 +128,7 @@ static char *event_text_put_string(const struct grt_event_text *x, char *p, cons
 	return p;
 }
 
-/* Most are 0 or a few of something. */
+/* Most numbers are small. */
 static inline char *event_text_put_digits(char *p, const struct shown *s, uint64_t n)
 {
 	if (s->at.kind == GRT_FIELD_HEX)
@@ -168,7 +168,7 @@ static __attribute__((noinline)) char *event_text_put_number(const struct grt_ev
 	return s->unit ? grt_format_word(p, s->unit) : p;
 }
 
-/* Whether event_text_put_number() must look closer: the field may be unknown, or must not be negative. */
+/* Whether event_text_put_number() must check further: the field may be unknown, or must not be negative. */
 static inline bool event_text_is_special(const struct shown *s, uint64_t n)
 {
 	return (s->unknown && grt_may_be_unknown(s->unknown, n)) ||

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /*
- * The tables of joins.h. What an event does to them is a function by its type.
+ * The tables of joins.h. Each type of event has a function that updates them.
  */
 #include "joins.h"
 
@@ -11,7 +11,7 @@
 
 #define DRM_MAJOR 226
 
-/** enum stage - a point of a job's life that was seen */
+/** enum stage - a step of a job's life that was seen */
 enum stage {
 	SUBMITTED,
 	COMMITTED,
@@ -20,7 +20,10 @@ enum stage {
 	STAGES,
 };
 
-/** struct job - @seen, @inferred: bits of enum stage; stamps there are, and those that were inferred */
+/**
+ * struct job
+ * @seen, @inferred: bits of enum stage: time stamps that exist, and those that were inferred
+ */
 struct job {
 	uint64_t time[STAGES];
 	uint32_t seen;
@@ -55,13 +58,13 @@ void grt_joins_fini(struct grt_joins *j)
 
 /* --------------------------------------------------------------- tables */
 
-/* Neighbours in either number have places of their own. */
+/* Neighbouring numbers have different elements. */
 static inline struct grt_joins_recent *recent_of(struct grt_joins_table *t, uint64_t a, uint64_t b)
 {
 	return &t->recent[(13 * a + b) % GRT_JOINS_RECENT];
 }
 
-/* The slow path, which is rare: kept out of the code for every event. */
+/* The slow path is rare, and kept out of the code for every event. */
 static __attribute__((noinline)) void *find_again(struct grt_joins_table *t, struct grt_joins_recent *r,
 						  uint64_t a, uint64_t b)
 {
@@ -71,7 +74,7 @@ static __attribute__((noinline)) void *find_again(struct grt_joins_table *t, str
 	return r->element;
 }
 
-/* Return: the element of a key, NULL: there is none. A place of zeros has the key 0, 0. */
+/* Return: the element of a key; NULL: there is none. An element of zeros has the key 0, 0. */
 static inline void *joins_find(struct grt_joins_table *t, uint64_t a, uint64_t b)
 {
 	struct grt_joins_recent *r = recent_of(t, a, b);
@@ -89,7 +92,7 @@ static void joins_take_out(struct grt_joins_table *t, void *element)
 	grt_keyed_remove(&t->all, element);
 }
 
-/* Return: the element of a key, made if there is none; a new one replaces the oldest if there is no room. */
+/* Return: the element of a key, which may be new; if there is no room, it replaces the oldest one. */
 static __attribute__((noinline)) void *get_again(struct grt_joins_table *t, uint64_t a, uint64_t b)
 {
 	const struct grt_key key = {{a, b}};
@@ -139,7 +142,9 @@ static inline struct grt_joins_thread *joins_get_thread(struct grt_joins *j, uin
 
 /* ---------------------------------------------------------------- texts */
 
-/* Return: whether the character separates keys in a line, or is the arrow after which a line is not read. */
+/*
+ * Return: whether the character separates keys in a line, or is the arrow at which readers of the line stop.
+ */
 static bool is_syntax(const char *at, const char *end, bool word, unsigned int *len)
 {
 	static const char arrow[] = "\xe2\x86\x90";
@@ -194,7 +199,7 @@ static bool number_is_in_name(const char *name, uint32_t device)
 	return device >> 20 == DRM_MAJOR && (!strcmp(name, render) || !strcmp(name, card));
 }
 
-/* Whether a NAME reports something new: every packet repeats those that it uses. */
+/* Whether a NAME reports something new: every packet repeats the names that it uses. */
 static bool joins_is_new_name(struct grt_joins *j, struct grt_joins_name *as_told,
 			      const struct grt_ev_name *e)
 {
@@ -371,7 +376,7 @@ static int joins_on_submit(struct grt_joins *j, const struct grt_event *e, struc
 	job = joins_get(&j->jobs, e->ctx, e->seqno);
 	if (!job)
 		return -ENOMEM;
-	/* an identity that comes again is a new job */
+	/* an identity that occurs again is a new job */
 	*job = (struct job){.time = {e->time, e->time}, .seen = 1U << SUBMITTED};
 	if (e->flags & GRT_FLAG_COMMIT) {
 		job->seen |= 1U << COMMITTED;

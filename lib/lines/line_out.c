@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /*
- * Lines of the forms annotate and merged. What is in a line follows from the
- * rows of events.def, made into a plan per event when writing begins; lines for
- * people are in pretty.c, JSON in event_json.c.
+ * Lines of the forms annotate and merged. The contents of a line follow from the rows of events.def, which
+ * become a plan per event when writing begins. pretty.c writes lines for people, event_json.c writes JSON.
  */
 #include "line_out.h"
 
@@ -32,7 +31,7 @@
 /* Characters to remove before the first key of a merged line: its comma and blank. */
 #define OVERLAP 2
 
-/** enum key - what lines carry beside the fields of the events' rows */
+/** enum key - the keys of lines in addition to the fields of the events' rows */
 enum key {
 	KEY_PID,
 	KEY_TID,
@@ -61,7 +60,7 @@ static const char *const key_names[KEY_DELTA] = {
 	[KEY_NAME] = "name",	   [KEY_FLAGS] = "flags", [KEY_SAMPLE] = "sample",
 };
 
-/** struct ioctl_text - the text of an ioctl's number, of @cmd_len bytes, and of its name after it */
+/** struct ioctl_text - the text of an ioctl's number, of @cmd_len bytes, and its name after that */
 struct ioctl_text {
 	const struct grt_ioctl_driver *driver;
 	uint32_t cmd;
@@ -71,7 +70,7 @@ struct ioctl_text {
 	char text[128 + GRT_PAD];
 };
 
-/* Places by the lowest bits of their number. */
+/* Number of elements, which are found by the lowest bits of their number. */
 #define IOCTLS 64U
 #define CMD "cmd"
 #define NUMBER_MAX 24
@@ -274,7 +273,7 @@ static char *line_out_put_who(const struct grt_line_out *l, char *p, const struc
 		return p;
 	p = line_out_put_u64(l, p, KEY_PID, e->pid);
 	p = line_out_put_u64(l, p, KEY_TID, e->tid);
-	/* also an empty one: else readers of the line take the one before for it */
+	/* also an empty one: otherwise readers of the line would use the previous one */
 	if (known)
 		p = grt_format_text(line_out_put_key(l, p, KEY_COMM), t->comm.text, t->comm.len);
 	if (known && !plan->who_first)
@@ -293,7 +292,7 @@ static char *line_out_put_engine(const struct grt_line_out *l, char *p, const st
 	return grt_format_text(line_out_put_key(l, p, KEY_ENGINE), name, strlen(name));
 }
 
-/* Writes a job's identity up to its number, or the place of an event without a job. */
+/* Writes a job's identity up to its number, or an event without a job. */
 static char *line_out_put_place(const struct grt_line_out *l, char *p, const struct grt_event *e,
 				bool numbered)
 {
@@ -325,7 +324,7 @@ static char *line_out_put_names(const struct grt_line_out *l, char *p, const str
 static char *put_rest(const struct grt_line_out *l, char *p, const struct plan *plan,
 		      const struct grt_event *e)
 {
-	/* which source reported it matters for jobs, which two may report */
+	/* for jobs, it matters which source reported it, because two may report one */
 	unsigned int flags = plan->cpu ? e->flags & ~GRT_FLAG_BPF : e->flags;
 
 	/* the process image of CUDA's events, by which readers of the line join them */
@@ -489,7 +488,9 @@ static char *line_out_line_pretty(struct grt_line_out *l, char *p, const struct 
 			       plan->cpu);
 }
 
-/* The first field of a merged line has no comma: it lies on the end of the title, which then is put back. */
+/*
+ * The first field of a merged line has no comma: it overwrites the end of the title, which is then restored.
+ */
 static inline char *end_merged(const struct plan *plan, char *title, char *p)
 {
 	char *keys = title + plan->title_len;

@@ -10,7 +10,7 @@
 #include "codes/nv_codes.h"
 #include "codes/syscalls.h"
 
-/* How a row of the table is shown. */
+/* How the values of a row are shown. */
 enum {
 	NUMBER = GRT_SHOW_NUMBER,
 	SIGNED = GRT_SHOW_SIGNED,
@@ -41,7 +41,7 @@ WORDS(word_sync_kind, NULL, "event", "stream_event", "stream", "context")
 WORDS(word_collective, NULL, "collective", "send_receive", "by_copy")
 WORDS(word_stack, "none", "node", "bpf")
 WORDS(word_cause, NULL, "freed", "owner", "close", "exit")
-/* The same for words that are rows of a file. */
+/* As above, for words that are rows of a file. */
 #define ROWS(fn, words)                                                        \
 	static const char *fn(char *room, uint64_t n)                          \
 	{                                                                      \
@@ -174,7 +174,7 @@ static const char *word_nv_engine(char *room, uint64_t n)
 	return grt_nv_engine_name(room, (uint32_t)n);
 }
 
-/* 0 is a number as any, where there is a context. */
+/* If there is a context, 0 is a valid number. */
 static bool has_seqno(const struct grt_event *e)
 {
 	return e->ctx || e->seqno;
@@ -195,7 +195,7 @@ static bool is_between_gpus(const struct grt_event *e)
 	return ((const struct grt_ev_gpu_copy *)e)->kind == 10;
 }
 
-/* Return: whether the token is one: the driver also writes a value if it refuses. */
+/* Return: whether the token is valid: the driver also writes a value when it refuses. */
 static bool has_token(const struct grt_event *e)
 {
 	const struct grt_ev_tsg_token *t = (const struct grt_ev_tsg_token *)e;
@@ -203,7 +203,7 @@ static bool has_token(const struct grt_event *e)
 	return !t->status || t->chid != UINT32_MAX;
 }
 
-/* The first row that matches is the field's. A field without a row is a number that is always known. */
+/* The first row that matches belongs to the field. A field without a row is a number that is always known. */
 static const struct grt_meaning meanings[] = {
 	{.field = "reserved", .show = NEVER},
 	{.field = "bus", .show = WORD, .word = word_bus},
@@ -216,7 +216,7 @@ static const struct grt_meaning meanings[] = {
 	{.type = GRT_EV_OWNER_RANK, .field = "job", .show = STRING},
 	{.type = GRT_EV_IOCTL_ENTER, .field = "fd", .show = SIGNED, .absent = ONES},
 	{.type = GRT_EV_IOCTL_EXIT, .field = "about", .show = NUMBER, .absent = ZERO},
-	/* that it agreed is in its name, of drivers that answer */
+	/* for drivers that answer, the name of the event says that it succeeded */
 	{.type = GRT_EV_IOCTL_EXIT, .field = "status", .show = NUMBER, .absent = ZERO},
 	{.type = GRT_EV_CLOSE, .field = "at_exit", .show = TRUTH},
 	{.type = GRT_EV_VBLANK, .field = "high_prec", .show = TRUTH},
@@ -333,7 +333,7 @@ static const struct grt_meaning meanings[] = {
 	{.type = GRT_EV_ASLEEP, .field = "by", .show = WORD, .absent = ZERO, .word = word_waker},
 	{.type = GRT_EV_ASLEEP, .field = "cause", .show = WORD, .absent = ZERO, .word = word_wake_cause},
 	{.type = GRT_EV_ASLEEP, .field = "waker_comm", .show = STRING, .absent = ZERO},
-	/* of the common part */
+	/* fields of the common part */
 	{.field = "flags", .show = NEVER},
 	{.field = "engine", .show = NEVER},
 	{.field = "sample", .show = NUMBER, .absent = ZERO},

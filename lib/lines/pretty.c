@@ -11,7 +11,7 @@
 #include "base/outbuf.h"
 #include "base/units.h"
 
-/* U+2190, and U+00B5 for the u of us */
+/* U+2190, and U+00B5 for the u in us */
 #define ARROW "   \xe2\x86\x90 "
 #define MICRO "\xc2\xb5"
 
@@ -77,7 +77,7 @@ static char *put_ring(char *p, const struct grt_event *e, const struct grt_joine
 
 /* ----------------------------------------------------------------- notes */
 
-/* Notes that a delta makes, written as BEFORE duration AFTER. */
+/* Notes from a delta, written as BEFORE duration AFTER. */
 static const struct {
 	const char *before;
 	const char *after;
@@ -161,7 +161,9 @@ static char *(*const notes[GRT_EV_MAX])(char *p, const struct grt_event *e, cons
 	[GRT_EV_ERROR] = note_status,	      [GRT_EV_XID] = note_xid,
 };
 
-/* ERROR and COMPLETE are read alike above, and the two ioctl events begin with their number. */
+/*
+ * The code above reads ERROR and COMPLETE with one struct, and the two ioctl events begin with their number.
+ */
 _Static_assert(offsetof(struct grt_ev_error, status) == offsetof(struct grt_ev_complete, status), "status");
 _Static_assert(offsetof(struct grt_ev_ioctl_enter, cmd) == offsetof(struct grt_ev_ioctl_exit, cmd), "cmd");
 

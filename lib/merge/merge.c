@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /*
- * Merges the streams of all inputs with one heap. It is the loop of trace/flow.c with four differences: a
- * stream's place is its converted time stamp, only the events of the input's side are delivered, rings are
- * those of rings.h, and outside of the examined time only NAME is delivered, because lines refer to nothing
- * else.
+ * Merges the streams of all inputs with one heap. It is the loop of trace/flow.c with four differences: the
+ * converted time stamp determines the order of streams, only the events of the input's side are delivered,
+ * rings have the numbers of rings.h, and outside of the requested time only NAME is delivered, because lines
+ * refer to nothing else.
  */
 #include "merge.h"
 
@@ -36,7 +36,10 @@ struct input {
 	bool renumbered;
 };
 
-/** struct lane - a stream and its input; found by the stream's index. @in, @offset: its, during a run */
+/**
+ * struct lane - a stream and its input; found by the stream's index
+ * @in, @offset: the input and its offset during a run
+ */
 struct lane {
 	struct grt_stream *st;
 	unsigned int input;
@@ -57,7 +60,7 @@ struct grt_merge {
 	uint64_t whole[GRT_RECORD_MAX / 8];
 };
 
-/* Rings of different inputs have the same numbers, threads and devices are the same. */
+/* Different inputs have different rings with the same numbers, but the same threads and devices. */
 #define CPU_KINDS (1U << GRT_NAME_THREAD | 1U << GRT_NAME_DEVICE)
 
 int grt_merge_new(struct grt_merge **out)
@@ -111,7 +114,7 @@ static int add_lanes(struct grt_merge *m, struct grt_session *s, unsigned int in
 		return -ENOMEM;
 	m->lane = lanes;
 	for (unsigned int i = 0; i < s->streams; i++) {
-		/* at equal times the input given first comes first */
+		/* at equal times, the input that was given first comes first */
 		s->stream[i].index = m->lanes;
 		m->lane[m->lanes++] = (struct lane){.st = &s->stream[i], .input = input};
 	}
@@ -159,7 +162,7 @@ void grt_merge_offset(struct grt_merge *m, unsigned int input, int64_t ns)
 	m->input[input].offset = ns;
 }
 
-/* Converts time stamps in payloads. 0 means unknown there, so a stamp does not become 0. */
+/* Converts time stamps in payloads. There, 0 means unknown, so no stamp becomes 0. */
 static void move_payload(struct grt_event *e, int64_t offset)
 {
 	for (const struct grt_field *f = grt_event_table[e->type].fields(); f->name; f++) {
@@ -200,7 +203,9 @@ static int wanted_name(const struct input *in, const struct grt_event *e)
 	return kind < 32 && in->kinds >> kind & 1;
 }
 
-/* The ring that an event is of, or names, by its number in the timeline. Return: 0 or -ENOMEM */
+/*
+ * The number in the timeline of the ring to which an event belongs, or which it names. Return: 0 or -ENOMEM
+ */
 static int renumber(struct grt_merge *m, unsigned int input, struct grt_event *e)
 {
 	struct grt_ev_name *name = (struct grt_ev_name *)e;
@@ -275,7 +280,7 @@ static int64_t merge_offset(const void *arg, const struct grt_stream *st)
 	return ((const struct grt_merge *)arg)->lane[st->index].offset;
 }
 
-/* The CPU's side names no rings: those of its events are the other inputs'. */
+/* The CPU's side names no rings: the rings of its events are those of the other inputs. */
 static void begin_inputs(struct grt_merge *m)
 {
 	unsigned int with_rings = 0;

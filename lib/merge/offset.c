@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /*
- * The estimate of offset.h. While events come, the first SUBMITs of each thread
- * and the first ioctls of each thread and number are kept; at the end they are
- * paired, and a sweep over the bounds finds where most of them agree.
+ * The estimate of offset.h. While events arrive, the first SUBMITs of each thread and the first ioctls of
+ * each thread and number are stored. At the end they are paired, and a sweep over the bounds finds the
+ * offset on which most of them agree.
  */
 #include "offset.h"
 
@@ -13,21 +13,21 @@
 #include "base/keyed.h"
 #include "lines/joins.h"
 
-/* Kept of each thread, and of each of its ioctls. */
+/* Most SUBMITs of a thread, and most calls of each of its ioctls, that are stored. */
 #define KEPT 256U
 #define THREADS 256U
 #define CALLS 1024U
 #define BOUNDS_MAX (1U << 18)
-/* No clocks are further apart (70 years), and sums of such numbers do not wrap. */
+/* No two clocks differ by more than this (70 years), and sums of such numbers do not overflow. */
 #define FAR (INT64_C(1) << 61)
 
-/* Below these shares of pairs that agree there is no answer, percent. */
+/* If fewer pairs agree than these shares, there is no answer, percent. */
 #define ENOUGH_ORDINAL 80
 #define ENOUGH_OTHER 80
-/* If this part of the best offset's pairs agrees on another offset, the answer is ambiguous, percent. */
+/* If this share of the best offset's pairs agrees on another offset, the answer is ambiguous, percent. */
 #define SECOND 75
 
-/** struct submits - those of a thread; the first are kept */
+/** struct submits - the first SUBMITs of a thread */
 struct submits {
 	uint32_t tid;
 	uint64_t count;
@@ -35,9 +35,9 @@ struct submits {
 };
 
 /**
- * struct calls - ioctls of one number by one thread, of which the first are kept
+ * struct calls - the first ioctls of one number by one thread
  * @named: the name of the number is known
- * @submitting: the name says that jobs are submitted
+ * @submitting: its name says that it submits jobs
  */
 struct calls {
 	uint32_t tid;
@@ -104,7 +104,7 @@ static bool says_submit(const char *name)
 	return false;
 }
 
-/* Keeps the first ones by time. */
+/* Stores the earliest ones. */
 static void insert_submit(struct submits *s, uint64_t time)
 {
 	unsigned int i = s->count < KEPT ? (unsigned int)s->count : KEPT;
@@ -207,13 +207,13 @@ static unsigned int offset_kept(uint64_t count)
 	return count < KEPT ? (unsigned int)count : KEPT;
 }
 
-/* Whether these ioctls may be where a thread submits; those with a name must say so. */
+/* Whether these ioctls may be those with which a thread submits; if they have a name, it must say so. */
 static bool may_submit(const struct calls *c)
 {
 	return c->named ? c->submitting : true;
 }
 
-/* The one kind of ioctl of which there are as many as SUBMITs; NULL without one or with several. */
+/* The only kind of ioctl with as many calls as SUBMITs; NULL: there is none, or there are several. */
 static const struct calls *only_equal(const struct grt_offset *o, const struct submits *s)
 {
 	const struct calls *found = NULL;
@@ -241,7 +241,10 @@ static void pair_in_order(struct grt_offset *o)
 	}
 }
 
-/* Every SUBMIT with every ioctl that may be its own: the right ones agree, the wrong ones scatter. */
+/*
+ * Pairs every SUBMIT with every ioctl that may be its own: the offsets of correct pairs agree, those of
+ * wrong ones scatter.
+ */
 static void pair_all(struct grt_offset *o)
 {
 	for (const struct submits *s = grt_keyed_oldest(&o->submits); s; s = grt_keyed_next(&o->submits, s)) {
@@ -271,14 +274,14 @@ static int compare_bounds(const void *a, const void *b)
 	return y->step - x->step;
 }
 
-/** struct best - where most pairs agree */
+/** struct best - the offset on which most pairs agree */
 struct best {
 	int64_t from;
 	int64_t to;
 	int64_t agree;
 };
 
-/* Places within @around of @not are left out. */
+/* Offsets that are closer than @around to @not are left out. */
 static struct best sweep(const struct grt_offset *o, const struct best * not, uint64_t around)
 {
 	struct best b = {.agree = 0};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /*
- * The numbers of rings.h. Rings are numbered as they occur, because the rings of a pipe are unknown in
+ * The numbers of rings.h. Rings are numbered when they occur, because the rings of a pipe are not known in
  * advance.
  */
 #include "rings.h"
@@ -9,12 +9,12 @@
 #include <string.h>
 
 #define RINGS_MAX 65536U
-/* Other numbers begin here, so that rings of the other inputs that are yet to come mostly keep theirs. */
+/* New numbers begin here, so that rings of other inputs that occur later mostly keep their numbers. */
 #define OTHERS 100U
-/* In the place of an input: numbers that are used on the timeline. */
+/* In place of an input: numbers that are used in the timeline. */
 #define TAKEN UINT32_MAX
 
-/** struct ring - a ring of an input; its first name, empty: none was reported yet */
+/** struct ring - a ring of an input, and its first name; empty: no name was reported yet */
 struct ring {
 	uint32_t number;
 	char name[sizeof(((struct grt_ev_name *)0)->name)];
@@ -33,7 +33,7 @@ static struct ring *rings_find(const struct grt_rings *r, unsigned int input, ui
 }
 
 /*
- * Return: the same ring in another input, NULL: there is none. A ring without a name is never the same as
+ * Return: the same ring in another input; NULL: there is none. A ring without a name is never the same as
  * another.
  */
 static const struct ring *rings_find_same(const struct grt_rings *r, uint32_t own,

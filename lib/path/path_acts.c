@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /*
- * Lanes, activities and fences of a path by number, each once, and what people call them.
+ * Lanes, activities and fences of a path by number, and their names for users.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -16,7 +16,7 @@
 
 #define ACTS_MAX (1U << 20)
 
-/* Frames of a stack that are shown, innermost first. */
+/* Most frames of a stack that are shown, innermost first. */
 #define FRAMES_SHOWN 3U
 
 static const struct {
@@ -81,7 +81,7 @@ uint32_t path_lane_thread(struct grt_path *s, uint32_t pid, uint32_t tid)
 		return found - 1;
 	in = path_lane_of(s, &(struct path_lane){.kind = PATH_PROCESS, .pid = pid});
 	found = path_new_lane(s, &(struct path_lane){.kind = PATH_THREAD, .pid = pid, .id = tid, .in = in});
-	/* it may have moved */
+	/* the element may have moved */
 	lane_by(s, &(struct grt_key){{PATH_THREAD, tid}}, &number);
 	*number = found + 1;
 	return found;
@@ -97,7 +97,9 @@ static bool path_same_act(const void *owner, uint32_t id, const void *key)
 	       a->stack == k->stack && a->image == k->image && a->waker == k->waker;
 }
 
-/* Code of a process is one activity, whichever of its threads is in it: who changes it, changes it for all.
+/*
+ * Code of a process is one activity, whichever of its threads runs it: a change of the code changes it for
+ * all.
  */
 static uint32_t lane_of_code(const struct grt_path *s, const struct path_act *a)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /*
- * Points stay where they are, since they name each other by number; their order is
- * found by merging runs, of which a trace has long ones.
+ * Points stay where they are, because they refer to each other by number. Their order is found by merging
+ * sorted runs, which are long in traces.
  */
 #include "path_graph.h"
 
@@ -91,7 +91,7 @@ static uint32_t *sort_runs(const struct grt_path_graph *g, uint32_t *from, uint3
 
 int grt_path_graph_sort(struct grt_path_graph *g)
 {
-	/* the second array is as long as the half of @then, which comes later */
+	/* the second array has half the length of @then, which comes later */
 	uint64_t *then = malloc((size_t)(g->points + 1) * sizeof(*then));
 	uint32_t *order = malloc((size_t)(g->points + 1) * sizeof(*order)), *sorted;
 

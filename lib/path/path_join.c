@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /*
- * In the order of time, each point is joined to the one before it in its lane, and to the point for which it
- * waited, which precedes it.
+ * In the order of time, each point is joined to the previous one in its lane, and to the point for which it
+ * waited, which comes before it.
  */
 #include <errno.h>
 
@@ -32,7 +32,7 @@ static void path_chain(struct grt_path *s, uint32_t at, struct grt_path_point *p
 		p->act = l->in_call;
 }
 
-/* Makes a point wait for another one, which precedes it in the order. */
+/* Makes a point wait for another one, which comes before it. */
 static void path_wait(struct grt_path *s, struct grt_path_point *p, uint32_t dep, bool inferred)
 {
 	p->how = GRT_PATH_WAITS;
@@ -56,7 +56,7 @@ static void join_ran(struct grt_path *s, uint32_t at, struct grt_path_point *p)
 }
 
 /*
- * Return: whether a point does not show what ran up to it; if the thread was preempted, the same code
+ * Return: whether a point does not show what ran before it; if the thread was preempted, the same code
  * continued.
  */
 static bool says_nothing(const struct grt_path *s, const struct grt_path_point *p)
@@ -68,7 +68,7 @@ static bool says_nothing(const struct grt_path *s, const struct grt_path_point *
 	return p->mark == PATH_RAN && a->kind == PATH_IS_RUNNING && !a->stack && !a->name;
 }
 
-/* Such points before this one get the code that ran up to this one. */
+/* Such points before this one get the code that ran before this one. */
 static void join_ran_up_to(struct grt_path *s, uint32_t at, struct grt_path_point *p)
 {
 	struct grt_path_point *q;
@@ -102,7 +102,7 @@ static void join_woken(struct grt_path *s, uint32_t at, struct grt_path_point *p
 		s->count.unfollowed++;
 }
 
-/* The last work of its process that was over: it is inferred that this was waited for. */
+/* The last work of its process that had ended: that the thread waited for this is inferred. */
 static void join_woken_gpu(struct grt_path *s, uint32_t at, struct grt_path_point *p)
 {
 	uint32_t work = s->lane[s->lane[p->lane].in].last;
@@ -201,7 +201,7 @@ static void join_copy_call_end(struct grt_path *s, uint32_t at, struct grt_path_
 	join_waited(s, at, end_call(s, at, p), work, false);
 }
 
-/* Whether work was launched before a call; where that is unknown, it is taken for it. */
+/* Whether work was launched before a call; if that is unknown, it is assumed. */
 static bool launched_before(struct grt_path *s, uint32_t work, uint32_t call)
 {
 	const struct grt_path_point *p = point_of(s, work);
@@ -211,7 +211,7 @@ static bool launched_before(struct grt_path *s, uint32_t work, uint32_t call)
 	return launch == GRT_PATH_NONE || call == GRT_PATH_NONE || time_of(s, launch) <= time_of(s, call);
 }
 
-/* Whether the last work that a stream was given before a call was over after the call had returned. */
+/* Whether the last work that a stream got before a call ended after the call had returned. */
 static bool is_over_later(struct grt_path *s, const struct path_lane *stream, uint32_t call, uint32_t at)
 {
 	uint32_t work = stream->kind == PATH_STREAM ? stream->launched : GRT_PATH_NONE;
@@ -286,7 +286,7 @@ static struct path_ordered *path_ordered_of(struct grt_path *s, struct path_lane
 	return &s->ordered[stream->ordered - 1];
 }
 
-/* For each stream, the last work is enough: earlier work of the stream is over earlier. */
+/* For each stream, the last work is enough, because earlier work of the stream ends earlier. */
 static void order_behind(struct grt_path *s, struct path_lane *stream, uint32_t work)
 {
 	struct path_ordered *o = path_ordered_of(s, stream);
@@ -303,8 +303,10 @@ static void order_behind(struct grt_path *s, struct path_lane *stream, uint32_t 
 	}
 }
 
-/* The last work of the context's other streams which is not over yet: a recording does not say which is
- * meant. */
+/*
+ * The last work of the context's other streams that has not ended: a recording does not say for which one
+ * the call waits.
+ */
 static void join_order(struct grt_path *s, uint32_t at, struct grt_path_point *p)
 {
 	struct path_lane *stream = &s->lane[p->dep], *l;
@@ -320,7 +322,7 @@ static void join_order(struct grt_path *s, uint32_t at, struct grt_path_point *p
 	s->count.unordered += !left;
 }
 
-/* A point that may only be reached when others were; itself it takes no time. */
+/* A point that can only be reached after others; it takes no time itself. */
 static void join_after(struct grt_path *s, uint32_t at, struct grt_path_point *p, uint32_t dep, bool inferred)
 {
 	path_chain(s, at, p);
@@ -389,12 +391,12 @@ static void join_work_end(struct grt_path *s, uint32_t at, struct grt_path_point
 	s->lane[s->lane[in].in].last = at;
 	if (s->lane[in].streams == 1)
 		s->lane[in].last = at;
-	/* of the call that its thread is still in */
+	/* of the call in which its thread still is */
 	if (by != GRT_PATH_NONE && s->lane[point_of(s, by)->lane].call == by)
 		s->lane[point_of(s, by)->lane].launched = at;
 }
 
-/* Takes one stream after the other: at the last one, all are over. */
+/* Processes one stream after the other: at the last one, all have ended. */
 static void join_stream_done(struct grt_path *s, uint32_t at, struct grt_path_point *p)
 {
 	uint32_t work = s->lane[p->dep].last;

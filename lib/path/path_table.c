@@ -13,12 +13,15 @@
 #include "table/analysis.h"
 #include "table/cells.h"
 
-/* Activities of which it is computed what a change would bring. */
+/* Most activities for which the effect of a change is computed. */
 #define CHANGED 10U
-/* Rows of each table that people are shown. */
+/* Rows of each table in text. */
 #define ROWS_SHOWN 20U
 
-/* struct view - what the columns need; @text: of the row at hand */
+/*
+ * struct view - what the columns need
+ * @text: text of the present row
+ */
 struct view {
 	struct grt_path *path;
 	const struct grt_names *names;
@@ -182,7 +185,7 @@ static const struct grt_table path_pairs = {"path_run", "critical path from the 
 
 /* ------------------------------------------------------------------ rows */
 
-/* Most of the path first. */
+/* The largest share of the path comes first. */
 static int path_by_time(const void *a, const void *b)
 {
 	const struct path_act *x = (*(const struct row *const *)a)->act,
@@ -208,7 +211,7 @@ static void path_compute(struct grt_path *s, struct row *const *row, uint64_t n)
 	}
 }
 
-/* Pointers to @n rows. Return: NULL: no memory */
+/* Pointers to @n rows; NULL: no memory */
 static struct row **path_rows(struct row *row, uint64_t n)
 {
 	struct row **list = row ? malloc((n + 1) * sizeof(*list)) : NULL;
@@ -218,7 +221,7 @@ static struct row **path_rows(struct row *row, uint64_t n)
 	return list;
 }
 
-/* Machines get all rows, people those that fit their screen. */
+/* Programs get all rows, people those that fit on a screen. */
 static uint64_t path_shown(const struct grt_pass *pass, uint64_t n)
 {
 	return pass->json || pass->csv || pass->top || n < ROWS_SHOWN ? n : ROWS_SHOWN;
@@ -263,7 +266,7 @@ static struct row segment_row(const struct grt_path *s, const struct grt_path_se
 			    .inferred = p && p->inferred};
 }
 
-/* The longest first. */
+/* The longest ones come first. */
 static int segment_by_length(const void *a, const void *b)
 {
 	const struct row *x = *(const struct row *const *)a, *y = *(const struct row *const *)b;

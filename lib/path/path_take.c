@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /*
- * Events become points in the order of their arrival, which is not that of time; points are joined once all
- * exist. Until then, the meaning of @dep depends on the point's mark: a point, a fence, a lane, or an
+ * Events become points in the order of their arrival, which is not the order of time; points are joined once
+ * all exist. Until then, the meaning of @dep depends on the point's mark: a point, a fence, a lane, or an
  * activity.
  */
 #include <errno.h>
@@ -12,7 +12,7 @@
 #include "codes/cuda_codes.h"
 #include "path_run.h"
 
-/* Fences that a job may be known to depend on. */
+/* Most fences on which a job depends. */
 #define DEPS_EACH 8U
 #define DEPS_MAX 65536U
 
@@ -35,7 +35,7 @@ static uint64_t path_clamp(const struct grt_path *s, uint64_t time)
 	return time < s->from ? s->from : time > s->to ? s->to : time;
 }
 
-/* There is room. Return: the point's number */
+/* The caller has checked that there is room. Return: the point's number */
 static uint32_t path_put(struct grt_path *s, enum path_mark mark, uint32_t lane, uint64_t time, uint32_t act,
 			 uint32_t dep)
 {
@@ -100,7 +100,7 @@ static int take_thread(struct grt_path *s, const struct grt_ev_thread *e)
 	return 0;
 }
 
-/* The end of a sleep, and who ended it. */
+/* The end of a sleep, and the thread that ended it. */
 static void take_woken(struct grt_path *s, const struct grt_ev_asleep *e, uint32_t lane, uint64_t woken)
 {
 	bool thread = e->by == GRT_WAKER_THREAD && e->waker && e->waker != e->e.tid;
@@ -132,7 +132,7 @@ static void take_off(struct grt_path *s, const struct grt_ev_asleep *e, uint32_t
 	struct path_lane *l = &s->lane[lane];
 	uint64_t lost = l->number && e->number > l->number + 1 ? e->number - l->number - 1 : 0;
 	struct path_act unknown = {.kind = PATH_IS_ASLEEP, .lane = lane, .state = GRT_THREAD_UNKNOWN};
-	/* where it was taken off, it goes on */
+	/* it continues where it was preempted */
 	bool taken = e->reason == GRT_THREAD_RUNNABLE;
 	uint32_t act = lost ? path_act_of(s, &unknown) : act_running(s, lane, taken ? 0 : e->user);
 	uint32_t point = path_put(s, taken ? PATH_RAN : PATH_OFF, lane, e->start, act, GRT_PATH_NONE);
@@ -147,7 +147,7 @@ static int take_off_cpu(struct grt_path *s, const struct grt_ev_asleep *e)
 	uint32_t lane = path_lane_thread(s, e->e.pid, e->e.tid);
 	uint64_t woken = e->woken > e->start && e->woken < e->e.time ? e->woken : e->e.time;
 	bool slept = e->reason != GRT_THREAD_RUNNABLE, seen = e->over || !(e->e.flags & GRT_FLAG_INFERRED);
-	/* of one whose return was not seen the next record reports it, which has no sleep */
+	/* if the return of a thread was not seen, the next record reports it, and has no sleep */
 	uint64_t back = seen ? e->e.time : slept ? 0 : woken;
 	int room = path_room(s, 4, e->start);
 
@@ -164,7 +164,7 @@ static int take_off_cpu(struct grt_path *s, const struct grt_ev_asleep *e)
 	return 0;
 }
 
-/* The record of an older program, or of a thread that was ready to run. */
+/* A record of an older program, or of a thread that was ready to run. */
 static int take_off_cpu_short(struct grt_path *s, const struct grt_event *e)
 {
 	struct grt_ev_asleep wide = {.waker = 0};
@@ -214,7 +214,7 @@ static uint32_t lane_stream(struct grt_path *s, const struct grt_image *image, u
 	return lane;
 }
 
-/* A copy whose call does not say that it comes back before. */
+/* A copy whose call waits for it, as far as the call's name says. */
 static bool waits_for_own(const struct grt_cuda_call *call)
 {
 	return (call->kind == GRT_CUDA_KIND_COPY || call->kind == GRT_CUDA_KIND_SET) &&
@@ -276,7 +276,7 @@ static int take_sync(struct grt_path *s, const struct grt_ev_gpu_sync *e, const 
 	return 0;
 }
 
-/* struct span - a piece of CUDA's work */
+/* struct span - a piece of CUDA work */
 struct span {
 	uint64_t start;
 	uint64_t end;
@@ -381,7 +381,7 @@ static int take_wait_dep(struct grt_path *s, const struct grt_ev_wait_dep *e)
 	return 0;
 }
 
-/* A fence that is no job's. */
+/* A fence that belongs to no job. */
 static int take_fence(struct grt_path *s, const struct grt_event *e)
 {
 	uint32_t fence = e->ctx ? path_fence_of(s, e->ctx, e->seqno) : GRT_PATH_NONE;
@@ -395,7 +395,7 @@ static int take_fence(struct grt_path *s, const struct grt_event *e)
 	return 0;
 }
 
-/* A thread waits for a job: that is a call, too. */
+/* A thread waits for a job, which is a call, too. */
 static int take_wait(struct grt_path *s, const struct grt_event *e)
 {
 	uint32_t lane = path_lane_thread(s, e->pid, e->tid);
@@ -413,8 +413,8 @@ static int take_wait(struct grt_path *s, const struct grt_event *e)
 }
 
 /*
- * Return: if the begin on the hardware was not recorded: when the job was committed, and the job before it on
- * its ring was over.
+ * Return: if the begin on the hardware was not recorded: when the job was committed, and the previous job on
+ * its ring had ended.
  */
 static uint64_t job_begin(const struct path_lane *ring, const struct grt_job *job, uint64_t end,
 			  bool *inferred)
@@ -689,7 +689,7 @@ static uint32_t path_list_launched(const struct grt_path *s, struct launched *li
 	return n;
 }
 
-/* The first work that a stream was given at a moment or later; NULL: none */
+/* The first work that a stream got at a moment or later; NULL: none */
 static const struct launched *path_first_launched(const struct launched *list, uint32_t n, uint32_t lane,
 						  uint64_t begin)
 {

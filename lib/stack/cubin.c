@@ -39,7 +39,7 @@
  * struct function - the rows of a table that belong to one function
  * @table: the table; NULL: the numbers of its rows are unknown
  * @first: the first of the rows in the table
- * @twice, @repeats: place in grt_cubin.twice, and number, of the rows that only repeat the one before
+ * @twice, @repeats: index in grt_cubin.twice, and number, of the rows that only repeat the previous one
  */
 struct function {
 	Dwarf_Lines *table;
@@ -66,7 +66,7 @@ struct row {
 /**
  * struct grt_cubin
  * @ptx: lines are those of the PTX
- * @twice: rows that repeat the one before, counted from their function's first
+ * @twice: rows that repeat the previous one, counted from the first row of their function
  */
 struct grt_cubin {
 	char *image;
@@ -82,7 +82,7 @@ struct grt_cubin {
 	uint32_t twices, twice_room;
 };
 
-/* e_ident and e_machine, of a file with 64 bits in this byte order */
+/* e_ident and e_machine of a 64-bit file in this byte order */
 bool grt_cubin_is(int fd)
 {
 	unsigned char head[20];
@@ -118,7 +118,7 @@ static size_t cubin_function(const struct grt_cubin *c, const char *function, ui
 
 /* ------------------------------------------------------------- relocation */
 
-/* In which section a symbol is, and where in it. */
+/* In which section a symbol is, and at which offset. */
 static uint64_t cubin_symbol(Elf *elf, Elf_Scn *symbols, size_t number)
 {
 	Elf_Data *data = symbols ? elf_getdata(symbols, NULL) : NULL;
@@ -171,7 +171,7 @@ static void cubin_relocate_by(struct grt_cubin *c, Elf *elf, Elf_Scn *scn, const
 	}
 }
 
-/* Whether it is the name of the relocations of lines. */
+/* Whether the section is the relocations of lines. */
 static bool cubin_relocates_lines(const char *name)
 {
 	size_t prefix = name && !strncmp(name, ".rela.", 6) ? 5 : name && !strncmp(name, ".rel.", 5) ? 4 : 0;
@@ -223,7 +223,7 @@ static int cubin_add_row(struct grt_cubin *c, Dwarf_Line *line, bool *end)
 	return 0;
 }
 
-/* Rows of a function begin with its first instruction; what does not may be a part of others. */
+/* Rows of a function begin with its first instruction; other rows may be parts of other functions. */
 static int cubin_begin_function(struct grt_cubin *c, Dwarf_Lines *table, size_t first)
 {
 	Dwarf_Line *line = dwarf_onesrcline(table, first);
@@ -289,8 +289,8 @@ static int cubin_read_table(struct grt_cubin *c, Dwarf_Lines *table, size_t n)
 }
 
 /*
- * If several rows have one address, the last one holds, except that the end of a function comes before the
- * begin of another one.
+ * If several rows have the same address, the last one is valid, except that the end of a function comes
+ * before the begin of another one.
  */
 static int cubin_row_order(const void *a, const void *b)
 {
@@ -325,7 +325,7 @@ static int cubin_begin(struct grt_cubin *c)
 	c->elf = elf_memory(c->image, c->size);
 	if (!c->elf)
 		return -EBADMSG;
-	/* one without lines is fine */
+	/* a function without lines is valid */
 	c->dwarf = dwarf_begin_elf(c->elf, DWARF_C_READ, NULL);
 	return c->dwarf ? cubin_read_lines(c) : 0;
 }
@@ -351,9 +351,9 @@ static char *cubin_name_of(const struct grt_cubin *c, const char *wanted)
 }
 
 /*
- * PTX without .loc, as it is written by hand: ptxas -lineinfo leaves .debug_line empty, and writes which line
- * of the PTX each instruction comes from into another section of the same form. elfutils finds it by the name
- * of the former.
+ * PTX without .loc, as people write it: ptxas -lineinfo leaves .debug_line empty, and writes the line of the
+ * PTX for each instruction into another section of the same form. elfutils finds it by the name of the
+ * former.
  */
 static int cubin_read_ptx_lines(struct grt_cubin *c)
 {
@@ -456,7 +456,7 @@ static const struct row *cubin_row(const struct grt_cubin *c, const char *functi
 
 #if _ELFUTILS_PREREQ(0, 186)
 
-/* A row of a function by its number, which does not count those that repeat the one before. */
+/* A row of a function by its number, which does not count rows that repeat the previous one. */
 static Dwarf_Line *cubin_numbered(const struct grt_cubin *c, const struct function *f, size_t number)
 {
 	uint32_t low = 0, high = f->repeats, middle;
@@ -502,7 +502,7 @@ static Dwarf_Line *cubin_caller(const struct grt_cubin *c, const struct row *r, 
 
 #endif
 
-/* Sets the place of a row; the caller of an inlined function has one as well. */
+/* Sets the place of a row, and that of the caller if the function was inlined. */
 static bool cubin_put_caller(struct grt_object_frame *out, Dwarf_Line *line)
 {
 	int number;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-/* Opening files of others, see debug_file.h. */
+/* Opens files of other users, see debug_file.h. */
 #include "debug_file.h"
 
 #include <errno.h>
@@ -39,7 +39,10 @@ int grt_open_regular(const char *path, uint64_t max)
 	return open_stat(path, max, &st);
 }
 
-/* Files that belong to root and that no other user can write do not change: nearly all libraries. */
+/*
+ * Files that belong to root and that no other user can write do not change; nearly all libraries are such
+ * files.
+ */
 static bool is_firm(const struct stat *st)
 {
 	return !st->st_uid && !(st->st_mode & 022);
@@ -86,7 +89,7 @@ int grt_open_firm(const char *path, uint64_t max)
 		return fd;
 	if ((uint64_t)st.st_size <= GRT_SYMBOLS_COPY_MAX)
 		return copy_of(fd, (uint64_t)st.st_size);
-	/* too much to copy: our own is ours to leave alone */
+	/* too large to copy; a file of this user is used as it is */
 	if (st.st_uid == geteuid() && st.st_uid && !(st.st_mode & 022))
 		return fd;
 	close(fd);
@@ -101,7 +104,7 @@ int grt_open_firm(const char *path, uint64_t max)
 #define PATH_ROOM 4400U
 #define DEBUG_DIR "/usr/lib/debug"
 
-/* The checksum of .gnu_debuglink, as zlib's crc32(). */
+/* The checksum of .gnu_debuglink, the same as zlib's crc32(). */
 static uint32_t checksum(int fd)
 {
 	unsigned char part[65536];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-/* Devices by the UUIDs of their records, else by process and number. */
+/* Identifies devices by the UUIDs of their records, otherwise by process and number. */
 #include "devices.h"
 
 #include <errno.h>
@@ -9,7 +9,10 @@
 
 #include "base/grow.h"
 
-/** struct place - what a process has a number for; @used: it has had work there */
+/**
+ * struct place - a device of a process
+ * @used: the process has had work there
+ */
 struct place {
 	struct grt_device *device;
 	bool used;

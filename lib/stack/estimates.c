@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-/* Sums are taken over all windows as if there were no work in them, and corrected where there is: most have
- * little. */
+/*
+ * Sums over all windows are computed as if no window had work, and then corrected for those that have,
+ * because most windows have little.
+ */
 #include "estimates.h"
 
 #include <errno.h>
@@ -15,7 +17,7 @@ int grt_estimate_add(struct grt_estimate_sums *s, uint32_t number, uint64_t ns, 
 {
 	uint32_t at = s->cells;
 
-	/* work comes in order but at the ends of windows */
+	/* work comes in order, except at the ends of windows */
 	while (at && s->cell[at - 1].number >= number)
 		at--;
 	if (at == s->cells || s->cell[at].number != number) {
@@ -29,7 +31,7 @@ int grt_estimate_add(struct grt_estimate_sums *s, uint32_t number, uint64_t ns, 
 	return 0;
 }
 
-/* Whether a window counts: one whose end is unknown does not, nor does one that is cut. */
+/* Whether a window counts: not if its end is unknown, or if it is cut. */
 static bool estimate_counts(const struct grt_watch_window *x, uint64_t from, uint64_t to)
 {
 	return x->end && x->begin >= from && x->end <= to;
@@ -58,7 +60,7 @@ uint64_t grt_estimate_watched(const struct grt_watch *w, uint64_t from, uint64_t
 	for (uint32_t i = 0; i < w->windows; i++) {
 		const struct grt_watch_window *x = &w->window[i];
 
-		/* it goes on to where nothing is known any more */
+		/* the window extends beyond what is known */
 		if (!x->end && x->begin < last && i + 1 == w->windows)
 			last = x->begin;
 		if (!estimate_counts(x, from, to))
@@ -70,7 +72,9 @@ uint64_t grt_estimate_watched(const struct grt_watch *w, uint64_t from, uint64_t
 	return sum;
 }
 
-/* The expansion in powers of 1 / freedom; for 9 degrees and more it is right to four digits, for 3 to two. */
+/*
+ * The expansion in powers of 1 / freedom: for 9 degrees and more it is correct to four digits, for 3 to two.
+ */
 double grt_estimate_t(double freedom)
 {
 	const double z = 1.959963985, n = freedom, z2 = z * z;
@@ -97,7 +101,7 @@ static void squares_begin(struct squares *s, double x)
 	s->x += x;
 }
 
-/* How much the ratio changes without a window, where @y - ratio * @x is @d (the jackknife). */
+/* The change of the ratio without a window whose @y - ratio * @x is @d (the jackknife). */
 static double squares_weighed(const struct squares *s, double x, double d)
 {
 	return d / (1 - x / s->x);
@@ -111,7 +115,7 @@ static void squares_add_window(struct squares *s, double x)
 	s->x4 += d * d * d * d;
 }
 
-/* A window with work was taken for one without. */
+/* Corrects the sums for a window with work, which were computed as if it had none. */
 static void squares_add_work(struct squares *s, double x, double y)
 {
 	double ratio = s->y / s->x, d, none;

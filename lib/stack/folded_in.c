@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /*
- * Reads folded stacks, see folded.h. Neighbouring lines mostly begin with the
- * same frames: the names of those of the line before are not looked up again.
- * Some lines together then go down the tree, frame by frame.
+ * Reads folded stacks, see folded_in.h. Most lines begin with the same frames as the line before, whose
+ * names need not be looked up again. Several lines are collected and then go down the tree together, frame
+ * by frame.
  */
 #include "folded_in.h"
 
@@ -16,7 +16,7 @@
 
 #define BLOCK (1U << 20)
 #define BILLION UINT64_C(1000000000)
-/* Names that wait: of a few very deep stacks, or of as many as go down together. */
+/* Most names that wait: of a few very deep stacks, or of as many stacks as go down together. */
 #define NAMES (3 * GRT_STACKS_DEPTH_MAX)
 
 /** struct stack - a line that waits: its names from @first on, and its weight */
@@ -27,10 +27,10 @@ struct stack {
 };
 
 /**
- * struct reader - a file on its way into the tree
- * @last, @last_len: the line before, without its weight
- * @end: by frame of it: where it ends there
- * @frames: how many that are; their names are the last ones of @name
+ * struct reader - a file that is being read into the tree
+ * @last, @last_len: the previous line, without its weight
+ * @end: for each of its frames: where the frame ends
+ * @frames: number of these; their names are the last ones of @name
  * @stack, @name: what waits for the tree
  */
 struct reader {
@@ -62,7 +62,7 @@ static const char *folded_in_trim(const char *line, const char *end)
 	return end;
 }
 
-/* Return: the end of the stack, NULL where the line does not end with a blank and a number */
+/* Return: the end of the stack; NULL: the line does not end with a blank and a number */
 static const char *take_weight(const char *line, const char *end, struct weight *w)
 {
 	uint64_t unit = BILLION;
@@ -86,7 +86,7 @@ static const char *take_weight(const char *line, const char *end, struct weight 
 	return p == end ? line : NULL;
 }
 
-/* How many bytes two texts begin with that are the same. */
+/* Return: the number of bytes that two texts have in common at the beginning. */
 static size_t folded_in_same_bytes(const char *a, const char *b, size_t len)
 {
 	uint64_t x, y;
@@ -103,7 +103,7 @@ static size_t folded_in_same_bytes(const char *a, const char *b, size_t len)
 	return i;
 }
 
-/* Frames of the line before that this one has, too. */
+/* Number of frames of the previous line that this line has, too. */
 static uint32_t shared_frames(const struct reader *r, const char *line, size_t len)
 {
 	size_t same = folded_in_same_bytes(r->last, line, len < r->last_len ? len : r->last_len);
@@ -233,7 +233,7 @@ static int more_room(struct block *b)
 	return grt_grow(&b->text, &b->room, b->used + 1, BLOCK);
 }
 
-/* The end of a line whose beginning was given up stands for it. */
+/* The newline of a line whose beginning was dropped stands for the whole line. */
 static int end_line(struct reader *r, struct block *b, const char *line, const char *end)
 {
 	if (!b->too_long)

@@ -10,14 +10,18 @@
 #include "frame_text.h"
 
 #define DEPTH_MAX 1024U
-/* Paths of object files and sources, and bytes of one. */
+/* Most paths of object files and sources, and most bytes of one. */
 #define PATHS_MAX 131072U
 #define PATH_BYTES_MAX 4096U
-/* As grt_stacks_name() has it. */
+/* As in grt_stacks_name(). */
 #define FRAMES_UNNAMED "[unknown]"
 
-/** struct grt_frames_stack - @symbol: one for each of the @depth frames, innermost first: number of its text
- * plus 1, 0: not told; @place: the same number of them, NULL: none was told; @end: enum grt_stack_end */
+/**
+ * struct grt_frames_stack
+ * @symbol: for each of the @depth frames, innermost first: number of its text plus 1, 0: unknown
+ * @place: the same number of places; NULL: none is known
+ * @end: enum grt_stack_end
+ */
 struct grt_frames_stack {
 	uint32_t id;
 	uint32_t depth;
@@ -34,7 +38,7 @@ struct frame_numbers {
 	bool inlined;
 };
 
-/** struct grt_frames_path - of FRAME_TEXT records, of whose @length bytes @used are there */
+/** struct grt_frames_path - a path from FRAME_TEXT records, of whose @length bytes @used have arrived */
 struct grt_frames_path {
 	uint32_t number;
 	uint32_t length;
@@ -60,7 +64,7 @@ static struct grt_frames_stack *frames_find_stack(const struct grt_frames *f, ui
 	return at == GRT_NOWHERE ? NULL : &f->stack[at];
 }
 
-/* Return: 0 with *out NULL when there are too many, or -ENOMEM */
+/* Return: 0, with *out NULL: there are too many, or -ENOMEM */
 static int frames_get_stack(struct grt_frames *f, uint32_t id, struct grt_frames_stack **out)
 {
 	*out = frames_find_stack(f, id);
@@ -77,7 +81,7 @@ static int frames_get_stack(struct grt_frames *f, uint32_t id, struct grt_frames
 	return grt_index_add(&f->index, grt_hash(&f->key, id, 1), f->stacks++);
 }
 
-/* The first of its records says how deep it is. */
+/* The first of its records has the stack's depth. */
 static int frames_set_depth(struct grt_frames_stack *s, uint32_t depth)
 {
 	if (s->symbol)
@@ -291,13 +295,13 @@ char *grt_frames_text(const struct grt_frames *f, uint32_t id, uint32_t index)
 	return grt_frame_text(function, len, at.line ? at.file : NULL, at.line);
 }
 
-/* A function of an interpreter is in no object file; its text always has its place. */
+/* A function of an interpreter is in no object file; its text always contains its place. */
 static bool frames_is_interpreted(const struct grt_frame_place *at)
 {
 	return at->file && !at->module;
 }
 
-/* The function alone, where the tree has its lines beside it. */
+/* The function alone, if the tree stores its lines separately. */
 static int frames_put_function(const struct grt_frames *f, uint32_t id, uint32_t i, struct grt_stacks *tree,
 			       uint32_t *node)
 {

@@ -50,8 +50,8 @@ int grt_frames_init(struct grt_frames *f);
 int grt_frames_event(struct grt_frames *f, const struct grt_event *e);
 
 /**
- * grt_frames_has - whether there are frames of a stack, named or not; with only an id of the stack there are
- * none
+ * grt_frames_has - whether there are frames of a stack, named or not; if only the id of the stack is known,
+ * there are none
  */
 bool grt_frames_has(const struct grt_frames *f, uint32_t id);
 
@@ -64,8 +64,10 @@ bool grt_frames_is_call_only(const struct grt_frames *f, uint32_t id);
 /** grt_frames_is_entry - whether programs or threads begin in a function of this name */
 bool grt_frames_is_entry(const char *text, size_t len);
 
-/** grt_frames_end - why a stack ends. One whose outermost frame has such a name reaches the entry, whatever
- * the walk knew of it */
+/**
+ * grt_frames_end - why a stack ends. If the outermost frame has the name of an entry, the stack reaches the
+ * entry, whatever the walk reported
+ */
 enum grt_stack_end grt_frames_end(const struct grt_frames *f, uint32_t id);
 
 /** grt_frames_depth - the number of frames of a stack */
@@ -79,16 +81,16 @@ const char *grt_frames_function(const struct grt_frames *f, uint32_t id, uint32_
 char *grt_frames_text(const struct grt_frames *f, uint32_t id, uint32_t index);
 
 /**
- * grt_frames_put - the frames of a stack in a tree, outermost first; none where it has none
+ * grt_frames_put - adds the frames of a stack to a tree, outermost first; nothing if the stack has none
  * @id: of the stack, 0: none
- * @places: of frames of functions that are at several lines, each line is a frame of its own
- * @node: that they stand on; becomes that of the innermost
+ * @places: if functions are at several lines, each line is a frame of its own
+ * @node: the node under which the stack begins; becomes the node of the innermost frame
  * Return: 0 or -ENOMEM
  */
 int grt_frames_put(const struct grt_frames *f, uint32_t id, bool places, struct grt_stacks *tree,
 		   uint32_t *node);
 
-/** grt_frames_place - of frame @index of a stack, 0: the innermost; valid until the next event */
+/** grt_frames_place - the place of frame @index of a stack, 0: the innermost; valid until the next event */
 struct grt_frame_place grt_frames_place(const struct grt_frames *f, uint32_t id, uint32_t index);
 
 /** grt_frames_free - frees and empties it */

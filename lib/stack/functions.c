@@ -8,7 +8,7 @@
 
 #include "base/grow.h"
 
-/* Functions before the nearest one that are examined, because functions may overlap. */
+/* How many functions before the nearest one are examined, because functions may overlap. */
 #define BEHIND_MAX 32U
 
 uint32_t grt_function_rank(enum grt_function_binding binding, const char *name, size_t length)
@@ -45,7 +45,7 @@ int grt_functions_add(struct grt_functions *f, const struct grt_function *functi
 	return 0;
 }
 
-/* By address; of those at the same one, those without a size first, and the best last. */
+/* By address; of those at the same address, functions without a size come first, and the best name last. */
 static int functions_by_start(const void *a, const void *b)
 {
 	const struct grt_function *x = a, *y = b;

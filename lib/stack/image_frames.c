@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /*
- * A frame of a trace may be several frames of text, where the compiler has put
- * functions into each other. Their numbers stand one after the other in @list;
- * a place there is kept for each node, and a name for each kernel.
+ * A frame of a trace may be several frames of text, if the compiler has inlined functions into each other.
+ * Their numbers follow one another in @list. For each node, the index in this list is stored, and for each
+ * kernel a name.
  */
 #include "image_frames.h"
 
@@ -22,15 +22,17 @@
 #include "stack_ends.h"
 #include "symbols.h"
 
-/* Frames of a stack that a brief text shows, innermost first, and bytes of each. */
+/* Most frames of a stack in a brief text, innermost first, and most bytes of each. */
 #define FRAMES_SHOWN 2U
 #define BRIEF_MAX 1024U
 
-/* Paths of sources. */
+/* Most paths of sources. */
 #define FILES_MAX 131072U
 
-/** struct listed - a frame: the text of its function, the same with its place, and that place: @file of the
- * paths, 0: the text of the function has it, or it is unknown */
+/**
+ * struct listed - a frame: the text of its function, the text with its place, and the place
+ * @file: of the paths; 0: it is unknown, or the text of the function contains it
+ */
 struct listed {
 	uint32_t function;
 	uint32_t placed;
@@ -38,7 +40,10 @@ struct listed {
 	uint32_t line;
 };
 
-/** struct place - @at: in the list, plus 1; 0: not looked up */
+/**
+ * struct place
+ * @at: index in the list, plus 1; 0: not looked up
+ */
 struct place {
 	uint32_t at;
 	uint32_t frames;
@@ -57,16 +62,16 @@ struct image {
 };
 
 struct grt_image_frames {
-	struct grt_symbols *symbols; /* NULL: no address was looked up */
+	struct grt_symbols *symbols; /* NULL: no address was looked up so far */
 	struct grt_stacks *names;
 	struct image *image;
 	uint32_t images;
 	struct grt_texts files;
 	struct listed *list;
 	uint32_t listed, room;
-	uint64_t tree;	   /* that stacks were last put into: grt_stacks_id() */
-	bool places;	   /* as they were put */
-	uint32_t *in_tree; /* number there of a frame with its place here, plus 1 */
+	uint64_t tree;	   /* the last tree to which stacks were added: grt_stacks_id() */
+	bool places;	   /* how they were added */
+	uint32_t *in_tree; /* number there of a frame with its place, plus 1 */
 	uint32_t in_trees;
 };
 
@@ -191,7 +196,7 @@ static int image_frames_look_up(struct grt_image_frames *f, struct image *m, con
 	return ret ? ret : grt_symbols_in_process(f->symbols, i->pid, n->ip - 1, found);
 }
 
-/* A function's name of the recording, as its source has it. */
+/* The name of a function of the recording, as in its source. */
 static int image_frames_list_linked(struct grt_image_frames *f, struct place *p, const struct grt_image *i,
 				    const struct grt_image_code *code)
 {
@@ -203,7 +208,10 @@ static int image_frames_list_linked(struct grt_image_frames *f, struct place *p,
 	return ret;
 }
 
-/* Outermost first, as it will be put. Names that the recording has were found in the files that ran. */
+/*
+ * Outermost first, in the order in which frames are added. Names that the recording has were found in the
+ * files that ran.
+ */
 static int list_code(struct grt_image_frames *f, struct image *m, struct place *p, const struct grt_image *i,
 		     const struct grt_image_node *n)
 {
@@ -223,7 +231,7 @@ static int list_code(struct grt_image_frames *f, struct image *m, struct place *
 	return ret;
 }
 
-/* Finds out what a node is, and remembers it. Return: 0 or -ENOMEM */
+/* Finds out what a node is, and stores it. Return: 0 or -ENOMEM */
 static int image_frames_place_of(struct grt_image_frames *f, const struct grt_image *i, uint32_t node,
 				 struct place *out)
 {
@@ -267,7 +275,7 @@ static int each_frame(struct grt_image_frames *f, const struct grt_image *i, uin
 	return ret;
 }
 
-/** struct tree - where a stack is put */
+/** struct tree - the tree to which a stack is added */
 struct tree {
 	struct grt_stacks *stacks;
 	uint32_t *at;
@@ -285,7 +293,7 @@ static int image_frames_name_in_tree(const struct grt_image_frames *f, struct gr
 	return grt_stacks_lines(tree, *there, grt_texts_get(&f->files, l->file), l->line);
 }
 
-/* A frame's text goes into the tree once: it may be long, and in thousands of stacks thousands of times. */
+/* A frame's text is added to the tree only once: it may be long, and be in thousands of stacks. */
 static int put_in_tree(struct grt_image_frames *f, void *arg, const struct listed *l)
 {
 	struct tree *t = arg;
@@ -311,14 +319,17 @@ int grt_image_frames_put(struct grt_image_frames *f, const struct grt_image *i, 
 	return each_frame(f, i, node, put_in_tree, &t);
 }
 
-/** struct folded - a text on its way; @left: bytes that it still may have */
+/**
+ * struct folded - a text that is being composed
+ * @left: how many more bytes it may have
+ */
 struct folded {
 	FILE *out;
 	size_t left;
 	bool places;
 };
 
-/* Return: 0, -ENOMEM, or -E2BIG where it does not fit */
+/* Return: 0, -ENOMEM, or -E2BIG: there is no room */
 static int put_in_text(struct grt_image_frames *f, void *arg, const struct listed *l)
 {
 	struct folded *t = arg;
@@ -478,7 +489,7 @@ int grt_image_frames_brief(struct grt_image_frames *frames, const struct grt_ima
 	return *out ? ret : -ENOMEM;
 }
 
-/* The innermost line of an interpreter. @own: of the user's own code; 0: there is none */
+/* The innermost line of an interpreter. @own: only in the user's own code; 0: there is none */
 static uint32_t image_frames_interpreted_line(const struct grt_image *i, uint32_t node, bool own)
 {
 	const struct grt_image_node *n = grt_image_node(i, node);
@@ -492,7 +503,7 @@ static uint32_t image_frames_interpreted_line(const struct grt_image *i, uint32_
 	return 0;
 }
 
-/* A function of CUDA's runtime or driver that is linked into the program: by its name. */
+/* Whether a function is one of CUDA's runtime or driver that is linked into the program, by its name. */
 static bool image_frames_is_api(const char *name, size_t len)
 {
 	return (len > 4 && !strncmp(name, "cuda", 4) && isupper((unsigned char)name[4])) ||
@@ -569,7 +580,7 @@ int grt_image_kernel_name(struct grt_image_frames *f, const struct grt_image *i,
 	return 0;
 }
 
-/* "pid N", for each row of some tables: printf() would take most of a row's time. */
+/* "pid N", for each row of some tables, where printf() would take most of the time. */
 static const char *image_frames_pid_text(uint32_t pid, char room[24])
 {
 	char *p = room + 23;

@@ -11,16 +11,21 @@
 
 #include "base/grow.h"
 
-/* Numbers are given in turn; where records are lost the next one is not far. */
+/* Numbers are assigned in order, so if records are lost, the next number is not far away. */
 #define FAR 1048576U
 /*
- * Bytes of all tables together that no definition has requested: numbers of lost records, which may be many
- * where a recording began late. Beyond them tables grow with the definitions.
+ * Bytes of all tables together that no definition accounts for: numbers of lost records, which may be many
+ * if a recording began late. Beyond this, tables grow with the definitions.
  */
 #define HOLES_MAX (64U << 20)
-/* Entries that a table begins with. A definition pays for as many, so that its table has its first ones. */
+/*
+ * Entries with which a table begins. A definition accounts for as many, so that its table has the first
+ * ones.
+ */
 #define FIRST 8U
-/* Launches whose stack waits for them; of more, the oldest ones are lost, and their stacks. */
+/*
+ * Most launches whose stack waits for them. If there are more, the oldest ones and their stacks are dropped.
+ */
 #define STACKS_MAX 1048576U
 /* Longer texts are cut. */
 #define TEXT_MAX (1U << 20)
@@ -82,7 +87,7 @@ static struct grt_image *new_image(struct grt_images *m, uint32_t pid, uint64_t 
 	return grt_index_add(&m->by_pid, tag, i->number) || images_give_id(m, i, id) ? NULL : i;
 }
 
-/* The image that an event is of; NULL: nothing has reported it. */
+/* The image of an event; NULL: nothing has reported it. */
 static struct grt_image *images_find_image(const struct grt_images *m, const struct grt_event *e)
 {
 	struct id key = {e->pid, e->ctx};
@@ -94,7 +99,7 @@ static struct grt_image *images_find_image(const struct grt_images *m, const str
 	return at == GRT_NOWHERE ? NULL : m->image[at];
 }
 
-/* The one that has been looked up before, while an event of this pid and id is of no other. */
+/* The image that was requested before, if the event has the same pid and id. */
 static struct grt_image *images_recent(const struct grt_images *m, const struct grt_event *e)
 {
 	struct grt_image *i = m->recent;
@@ -102,7 +107,7 @@ static struct grt_image *images_recent(const struct grt_images *m, const struct 
 	return i && i->pid == e->pid && i->id == e->ctx ? i : NULL;
 }
 
-/* The slow path, apart from the fast one so that it needs no registers there. */
+/* The slow path is separate, so that the fast one needs no registers for it. */
 static __attribute__((noinline)) struct grt_image *images_look_up(struct grt_images *m,
 								  const struct grt_event *e)
 {
@@ -127,7 +132,7 @@ struct grt_image *grt_images_of(struct grt_images *m, const struct grt_event *e)
 
 /* ---------------------------------------------------------- definitions */
 
-/* Bytes that a table gets more of to have room for a number. */
+/* Number of bytes by which a table grows to have room for a number. */
 static uint64_t images_growth(uint32_t number, uint32_t room, size_t size)
 {
 	uint64_t want = room ? room : FIRST;
@@ -137,7 +142,7 @@ static uint64_t images_growth(uint32_t number, uint32_t room, size_t size)
 	return (want - room) * size;
 }
 
-/* Numbers are counted from 1; @room: that there is room for, entries of @size. */
+/* Numbers are counted from 1; @room: number of entries of @size for which there is room. */
 static bool images_accept_number(struct grt_images *m, uint32_t number, uint32_t room, size_t size)
 {
 	uint64_t more = number > room ? images_growth(number, room, size) : 0;
@@ -150,7 +155,7 @@ static bool images_accept_number(struct grt_images *m, uint32_t number, uint32_t
 	return true;
 }
 
-/* Room for a number in a table, if it is believed. Return: 0, -ERANGE or -ENOMEM */
+/* Makes room for a number in a table, if the number is plausible. Return: 0, -ERANGE or -ENOMEM */
 #define make_room(m, table, room, number)                                \
 	(images_accept_number((m), (number), *(room), sizeof(**(table))) \
 		 ? grt_grow_zeroed((table), (room), (number), FIRST)     \
@@ -180,7 +185,7 @@ static int images_take_string(struct grt_images *m, struct grt_image *i, const s
 	return 0;
 }
 
-/* The stack is reported with its launch. */
+/* The stack is reported together with its launch. */
 static int keep_stack(struct grt_images *m, const struct grt_image *i, const struct grt_ev_node *n)
 {
 	struct grt_key key = {{i->number, n->e.seqno}};
@@ -250,7 +255,7 @@ static int take_range(struct grt_images *m, struct grt_image *i, const struct gr
 	return 0;
 }
 
-/* A record of its own pays for each. */
+/* Each record accounts for a number of its own. */
 static int images_take_code(struct grt_image *i, const struct grt_ev_code *e)
 {
 	if (grt_grow(&i->code, &i->code_room, i->codes + 1, 64))
@@ -300,7 +305,7 @@ static int images_take_device(struct grt_images *m, const struct grt_image *i, c
 
 static int images_take_process(struct grt_images *m, struct grt_image *i, const struct grt_ev_process *p)
 {
-	/* one that nothing is known of was made by a record before its beginning, or is it */
+	/* an image about which nothing is known: its own record came before, or this is that record */
 	if (p->what == 1 && !p->e.ctx && (i->process.what || i->strings || i->nodes))
 		i = new_image(m, p->e.pid, 0);
 	if (!i)
@@ -346,7 +351,7 @@ static int images_take(struct grt_images *m, struct grt_image *i, const struct g
 	return 0;
 }
 
-/* A CLOCK record adds to an image that is known, and does not make one. */
+/* A CLOCK record adds to a known image, but does not make one. */
 static void images_take_clock(struct grt_images *m, const struct grt_ev_clock *c)
 {
 	struct grt_image *i = images_find_image(m, &c->e);

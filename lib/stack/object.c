@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /*
- * Object files through elfutils, see object.h. Which compilation unit an address
- * is in is looked up in a table of our own: not all compilers write one.
+ * Object files through elfutils, see object.h. The compilation unit of an address is looked up in a table of
+ * our own, because not all compilers write one.
  */
 #include "object.h"
 
@@ -22,13 +22,13 @@
 #include <elfutils/libdwfl.h>
 #include <gelf.h>
 
-/* Bounds for what a file may claim. */
+/* Limits for what a file may claim. */
 #define SEGMENTS_MAX 1024U
 #define UNITS_MAX 1048576U
 #define RANGES_MAX 8388608U
 /* Ranges before the nearest one that are examined, because ranges may overlap. */
 #define BEHIND_MAX 32U
-/* Scopes within each other that are followed. */
+/* Most nested scopes. */
 #define SCOPES_MAX 64U
 #define BUILD_ID_MAX 64U
 
@@ -39,14 +39,14 @@ struct segment {
 	uint64_t address;
 };
 
-/** struct range - addresses of a unit, as DWARF counts them */
+/** struct range - addresses of a unit, as in DWARF */
 struct range {
 	uint64_t start;
 	uint64_t end;
 	uint32_t unit;
 };
 
-/** struct unit - @lines has the line table, @tree the functions: two where these are split */
+/** struct unit - @lines has the line table, @tree the functions: two units if they are split */
 struct unit {
 	Dwarf_Die lines;
 	Dwarf_Die tree;
@@ -83,7 +83,7 @@ bool grt_can_objects(void)
 
 /* ------------------------------------------------------------- opening */
 
-/* Programs and libraries only: no archives, no compressed files, no objects that are not linked. */
+/* Only programs and libraries: no archives, no compressed files, no objects that are not linked. */
 static bool is_linked_object(int fd)
 {
 	unsigned char head[20];
@@ -160,7 +160,7 @@ static int no_separate_file(Dwfl_Module *module, void **user, const char *name, 
 	return *out ? o->options->debug_fd : -1;
 }
 
-/* Whether the file's own DWARF is larger than the caller has time for. */
+/* Whether the file's own DWARF is too large for the time that the caller has. */
 static bool too_large(Elf *elf, uint64_t max)
 {
 	Elf_Scn *scn = NULL;
@@ -187,7 +187,7 @@ static int object_begin(struct grt_object *o, const char *path, const struct grt
 		.section_address = dwfl_offline_section_address,
 		.debuginfo_path = &o->nowhere,
 	};
-	/* elfutils is to ask servers, but to open no file */
+	/* elfutils may ask servers, but open no file */
 	o->nowhere = strdup("/dev/null");
 	o->path = strdup(path);
 	if (!o->nowhere || !o->path)
@@ -197,7 +197,7 @@ static int object_begin(struct grt_object *o, const char *path, const struct grt
 	return o->dwfl ? 0 : -ENOMEM;
 }
 
-/* Code of a GPU: the path is that of a function in it. */
+/* Code for a GPU: the path is that of a function in it. */
 static int object_open_cubin(struct grt_object **out, struct grt_object *o, int fd)
 {
 	int ret = grt_cubin_open(&o->cubin, fd);
@@ -281,8 +281,7 @@ bool grt_object_address(const struct grt_object *o, uint64_t offset, uint64_t *a
 
 /* ------------------------------------------------------------- symbols */
 
-/* From an address to the end of the section, or of the loaded part where there are no sections; 0: it is in
- * none. */
+/* From an address to the end of the section or, without sections, of the loaded part; 0: it is in none. */
 static uint64_t left_in_section(const struct grt_object *o, Elf *elf, const GElf_Sym *sym, GElf_Word section)
 {
 	Elf_Scn *scn = elf ? elf_getscn(elf, section) : NULL;
@@ -308,8 +307,10 @@ static enum grt_function_binding binding_of(const GElf_Sym *sym)
 	return GRT_FUNCTION_LOCAL;
 }
 
-/* Hand-written code has no sizes, as _init of crti.o: else it would be all that follows. A table of symbols
- * that is not the dynamic one has versions in its names. */
+/*
+ * Hand-written code has no sizes, such as _init of crti.o: otherwise it would extend over everything after
+ * it. A symbol table other than the dynamic one has versions in its names.
+ */
 static int add_symbol(struct grt_object *o, Elf *elf, const GElf_Sym *sym, GElf_Word section, uint64_t start,
 		      const char *name)
 {
@@ -357,7 +358,7 @@ const char *grt_object_symbol(struct grt_object *o, uint64_t address)
 
 static int add_range(struct grt_object *o, uint64_t start, uint64_t end, uint32_t unit)
 {
-	/* what the linker threw away stays at 0 */
+	/* what the linker removed keeps address 0 */
 	if (start < 2 || end <= start)
 		return 0;
 	if (o->ranges == RANGES_MAX || grt_grow(&o->range, &o->range_room, o->ranges + 1, 256))
@@ -495,7 +496,7 @@ struct scopes {
 	Dwarf_Die die[SCOPES_MAX];
 };
 
-/* Kinds that have addresses; to ask all of them costs much. */
+/* Kinds of entries that have addresses; checking all kinds would be slow. */
 static bool has_code(int tag)
 {
 	switch (tag) {
@@ -510,7 +511,7 @@ static bool has_code(int tag)
 	return false;
 }
 
-/* Kinds that have none, and functions in them. */
+/* Kinds of entries that have no addresses but contain functions. */
 static bool may_hold_code(int tag)
 {
 	switch (tag) {
@@ -545,7 +546,7 @@ static void find_scopes(Dwarf_Die *parent, uint64_t address, struct scopes *s, u
 			s->die[s->used++] = die;
 		if (s->used > before || may_hold_code(tag))
 			find_scopes(&die, address, s, depth + 1);
-		/* a sibling that comes before it makes a circle, in a file that is broken */
+		/* in an invalid file, a sibling that comes before its entry makes a circle */
 	} while (s->used == before && !dwarf_siblingof(&die, &die) && dwarf_dieoffset(&die) > last);
 }
 
@@ -581,7 +582,7 @@ unsigned int grt_object_frames(struct grt_object *o, uint64_t address, struct gr
 		if (tag == DW_TAG_subprogram)
 			break;
 	}
-	/* a line without a function is something, too */
+	/* a line without a function is also a result */
 	return used ?: out[0].file ? 1 : 0;
 }
 

@@ -46,7 +46,7 @@ static bool has(const char *text, const char *part)
 	return text && strstr(text, part);
 }
 
-/* A frame without a function's name is file+offset. */
+/* A frame whose function has no name is file+offset. */
 static const char *module_of(const struct grt_code_frame *f)
 {
 	return f->module ? f->module : f->function && strstr(f->function, "+0x") ? f->function : NULL;

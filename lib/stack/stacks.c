@@ -19,7 +19,7 @@
 /* Longer frames are cut, and end in "...": a name of the trace may be in thousands of stacks. */
 #define FRAME_MAX 8192U
 
-/** struct text - a frame: place and length in the arena */
+/** struct text - a frame: offset and length in the arena */
 struct text {
 	size_t at;
 	uint32_t length;
@@ -58,7 +58,7 @@ struct grt_stacks {
 
 /* ------------------------------------------------------------- texts */
 
-/** struct text_key - the text that is looked for */
+/** struct text_key - the text that is searched */
 struct text_key {
 	const char *text;
 	size_t length;
@@ -252,7 +252,7 @@ int grt_stacks_frame(struct grt_stacks *s, uint32_t parent, const char *text, si
 	return ret ? ret : grt_stacks_child(s, parent, name, node);
 }
 
-/* The array of a side but NOW covers all nodes that there are. */
+/* The array of a side other than NOW covers all existing nodes. */
 static int stacks_cover(struct grt_stacks *s, enum grt_stacks_side side)
 {
 	uint64_t *more;
@@ -375,7 +375,7 @@ int grt_stacks_sums(const struct grt_stacks *s, enum grt_stacks_side side, uint6
 /**
  * struct order - children by their parent
  * @child: those of node n are from @first[n] to @first[n + 1]
- * @rank: of a name among all names, by its text
+ * @rank: the position of a name among all names, by its text
  */
 struct order {
 	uint32_t *first;
@@ -411,7 +411,7 @@ static int rank_names(const struct grt_stacks *s, struct order *o)
 	return 0;
 }
 
-/** struct ranked - what children are sorted by */
+/** struct ranked - the key by which children are sorted */
 struct ranked {
 	const struct grt_stacks *s;
 	const struct order *o;
@@ -434,7 +434,9 @@ static int order_children(const struct grt_stacks *s, struct order *o)
 	o->child = malloc(s->nodes * sizeof(*o->child));
 	if (!o->first || !o->child)
 		return -ENOMEM;
-	/* counts are kept two places on, so that filling in leaves the starts where they belong */
+	/*
+	 * counts are stored two elements further on, so that filling leaves the starts in the right elements
+	 */
 	for (uint32_t i = 1; i < s->nodes; i++)
 		o->first[s->node[i].parent + 2]++;
 	for (uint32_t i = 2; i <= s->nodes; i++)

@@ -23,28 +23,32 @@
 #include "object.h"
 #include "text_map.h"
 
-/* Addresses that are kept; then all are forgotten and looked up again. */
+/* Most addresses in the cache; then all are dropped and looked up again. */
 #define CACHE_MAX 4194304U
 #define TEXTS_MAX 8388608U
 #define PROCESSES_MAX 65536U
 #define PATH_ROOM 4400U
-/* A process may write its map until it is gone, after what reported its end. */
+/* A process may write its map until it has disappeared, after its end was reported. */
 #define ENDING_NS 10000000000ULL
-/* The start of a process is known to one second, and the clock may have been set since. */
+/* The start of a process is known to within one second, and the clock may have been set since. */
 #define BEGINNING_NS 10000000000ULL
 /* Bytes of a map that is given, or kallsyms; of one that a process wrote, and of all those: they take up to
  * twice as much memory. */
 #define MAP_MAX (512U << 20)
 #define OWN_MAP_MAX (64U << 20)
 #define OWN_MAPS_MAX (256U << 20)
-/* A larger map is not read again before that many times as long as its reading took is over. */
+/* A large map is only read again after this many times the time that reading it took. */
 #define OWN_MAP_SMALL (256U << 10)
 #define READINGS 20U
 /* Object numbers in the cache's keys for addresses that belong to no object file. */
 #define KERNEL UINT32_MAX
 
-/** struct object - @elf is opened at its first use; NULL and @tried: it cannot be. @fd: of its file, where
- * @given. @other, @broken: how it was counted */
+/**
+ * struct object
+ * @elf: opened at its first use; NULL and @tried: it cannot be opened
+ * @fd: of its file, if @given
+ * @other, @broken: how it was counted
+ */
 struct object {
 	char *path;
 	char *open;
@@ -73,9 +77,14 @@ struct answer {
 	bool known;
 };
 
-/** struct process - @jit: functions made at run time; @jit_size: of the file they came from, -1: not tried;
- * @jit_bytes: of it, in those of all; @jit_after: when it may be read again, grt_now()
- * @began, @ended: CLOCK_REALTIME ns, 0: unknown */
+/**
+ * struct process
+ * @jit: functions made at run time
+ * @jit_size: size of their file, -1: not tried
+ * @jit_bytes: its share of the bytes of all files
+ * @jit_after: when it may be read again, grt_now()
+ * @began, @ended: CLOCK_REALTIME ns, 0: unknown
+ */
 struct process {
 	struct grt_symbols_mapping *mapping;
 	uint32_t mappings;
@@ -92,7 +101,7 @@ struct process {
 
 struct grt_symbols {
 	struct grt_symbols_options options;
-	struct grt_texts keys; /* a number is that of the object, too */
+	struct grt_texts keys; /* the number of an element is also that of the object */
 	struct object *object;
 	uint32_t object_room;
 	uint64_t mappings;
@@ -171,7 +180,7 @@ int grt_symbols_object_as(struct grt_symbols *s, const char *path, const char *b
 
 	*object = GRT_SYMBOLS_NO_OBJECT;
 	copy_build_id(id, sizeof(id), build_id);
-	/* the same path with another build id, or read from elsewhere, is another file */
+	/* the same path with another build id, or read from another place, is another file */
 	snprintf(key, sizeof(key), "%s\n%s\n%s", id, id[0] || !open ? "" : open, path);
 	if (grt_grow_zeroed(&s->object, &s->object_room, before + 1, 64) ||
 	    grt_texts_add(&s->keys, key, sizeof(key), object))
@@ -254,7 +263,7 @@ static bool search(struct grt_symbols *s, struct object *o, bool *other, bool *b
 	       try_file(s, o, other, broken, "/usr/lib/debug/.build-id/%.2s/%s.debug", id, id + 2);
 }
 
-/* The object's file, NULL where there is none. */
+/* The object's file; NULL: there is none. */
 static struct grt_object *elf_of(struct grt_symbols *s, uint32_t object)
 {
 	struct object *o = &s->object[object];
@@ -291,7 +300,7 @@ static void symbols_forget_all(struct grt_symbols *s)
 	s->kept_used = 0;
 }
 
-/* The place for an answer; @known when there is one. Return: 0 or -ENOMEM */
+/* The element for an answer; @known: it has an answer. Return: 0 or -ENOMEM */
 static int get_answer(struct grt_symbols *s, uint32_t object, uint64_t address, struct answer **out)
 {
 	struct grt_key key = {{object, address}};
@@ -372,8 +381,7 @@ static bool symbols_is_mangled(const char *name)
 	return name && name[0] == '_' && (name[1] == 'Z' || name[1] == 'R');
 }
 
-/* The function that the frame is of: the outermost one has the name that the linker knows, also without
- * DWARF's. */
+/* The function of a frame: the outermost one has the linker's name, even without DWARF. */
 static const char *symbols_function_of(struct grt_object *elf, const struct grt_object_frame *f,
 				       uint64_t address)
 {
@@ -433,7 +441,7 @@ int grt_symbols_at_offset(struct grt_symbols *s, uint32_t object, uint64_t offse
 	struct grt_object *elf = object && object < s->keys.used ? elf_of(s, object) : NULL;
 	uint64_t address = offset;
 
-	/* an address in no loaded part is named by its offset */
+	/* an address in no loaded part is shown as an offset */
 	if (elf && !grt_object_address(elf, offset, &address))
 		address = offset;
 	return grt_symbols_at(s, object, address, found);
@@ -448,7 +456,7 @@ static struct process *symbols_find_process(const struct grt_symbols *s, uint32_
 	return grt_keyed_find(&s->processes, &key);
 }
 
-/* Return: 0 with the process, NULL where there are too many; or -ENOMEM */
+/* Return: 0 with the process; NULL: there are too many; or -ENOMEM */
 static int symbols_get_process(struct grt_symbols *s, uint32_t pid, struct process **out)
 {
 	struct grt_key key = {{pid}};
@@ -495,7 +503,7 @@ static uint32_t symbols_find_mapping(const struct process *p, uint64_t ip)
 	return low;
 }
 
-/* Takes the part [@start, @end) out of what lies there. */
+/* Removes [@start, @end) from the mappings there. */
 static int cut_out(struct grt_symbols *s, struct process *p, uint64_t start, uint64_t end)
 {
 	uint32_t i = symbols_find_mapping(p, start), gone;
@@ -568,7 +576,10 @@ const struct grt_symbols_mapping *grt_symbols_mapping_at(const struct grt_symbol
 
 /* -------------------------------------------------------------- maps */
 
-/* /tmp is everybody's: a map counts that is root's, ours, or the process's own user's. */
+/*
+ * Any user can write to /tmp, so a map only counts if it belongs to root, to this process's user, or to the
+ * process's own user.
+ */
 static bool is_trusted(const struct stat *st, uint32_t pid)
 {
 	char path[32];
@@ -579,7 +590,7 @@ static bool is_trusted(const struct stat *st, uint32_t pid)
 	       (!stat(path, &process) && process.st_uid == st->st_uid);
 }
 
-/* Another process wrote it, which had the number before or after. */
+/* Whether another process wrote it, which had the same number earlier or later. */
 static bool is_of_another(const struct stat *st, const struct process *p)
 {
 	uint64_t written = (uint64_t)st->st_mtim.tv_sec * 1000000000ULL + (uint64_t)st->st_mtim.tv_nsec;

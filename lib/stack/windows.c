@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-/* Windows as the union of those of all processes. */
+/* Windows as the union of the windows of all processes. */
 #include "windows.h"
 
 #include <errno.h>
@@ -49,7 +49,7 @@ int grt_windows_take(struct grt_windows *w, const struct grt_ev_capture *e)
 	return grt_windows_add(w, e->begin, e->end && e->end >= e->begin ? e->end : e->begin);
 }
 
-/* The last one may not have ended: without its end it is as long as the recording. */
+/* The last window may not have ended: without an end, it lasts until the end of the recording. */
 static uint64_t windows_end(const struct grt_windows *w, uint32_t at)
 {
 	return at + 1 == w->windows && w->window[at].from == w->window[at].to ? UINT64_MAX : w->window[at].to;
@@ -82,7 +82,7 @@ bool grt_windows_hole(const struct grt_windows *w, uint64_t from, uint64_t to, s
 	return hole->from < hole->to;
 }
 
-/* A window has two records, of its beginning and of its end. */
+/* A window has two records, one at its begin and one at its end. */
 static int watch_put(struct grt_watch *w, const struct grt_watch_window *x)
 {
 	uint32_t at = w->windows;
@@ -118,7 +118,7 @@ int grt_watch_take_window(struct grt_watch *w, const struct grt_ev_window *e)
 	w->parts = e->parts;
 	if (!w->first || e->begin < w->first)
 		w->first = e->begin;
-	/* of a recorder that was killed, the last window that was whole */
+	/* of a recorder that was killed, the end of the last complete window */
 	if (e->what == GRT_WINDOW_OVER && e->end > w->last)
 		w->last = e->end;
 	if (!e->number || e->end <= e->begin)

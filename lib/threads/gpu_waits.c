@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /*
- * Waits are divided in steps: by the work of their stream, of their context, of their process. For each step,
- * the work is sorted by place and time, and time that is covered by work that began before is taken off. So
- * the work of one place does not overlap, and the first work of a wait is found by its end.
+ * Waits are divided in steps: by the work of their stream, of their context, and of their process. For each
+ * step, the work is sorted by place and time, and time that earlier work covers is removed. So the work of
+ * one place does not overlap, and the first work of a wait is found by its end.
  */
 #include "gpu_waits.h"
 
@@ -25,14 +25,17 @@
 
 enum step { BY_STREAM, BY_CONTEXT, BY_PROCESS, STEPS };
 
-/** struct place - what work runs in, and what a wait is for; ANY: all of them */
+/** struct place - where work runs, and for what a wait waits; ANY: all of them */
 struct place {
 	uint32_t pid;
 	uint32_t context;
 	uint32_t stream;
 };
 
-/** struct work - a kernel, a copy or a job; @what: its number, by kind */
+/**
+ * struct work - a kernel, a copy or a job
+ * @what: its number, by kind
+ */
 struct work {
 	struct place place;
 	uint32_t what;
@@ -40,8 +43,11 @@ struct work {
 	uint64_t to;
 };
 
-/** struct wait - @place: it is for, known once it is divided; @step: that divides it; @last: the last one
- * that does */
+/**
+ * struct wait
+ * @place: for what it waits, known once it is divided
+ * @step: the step that divides it; @last: the last step that does
+ */
 struct wait {
 	struct grt_gpu_wait w;
 	struct place place;
@@ -49,7 +55,10 @@ struct wait {
 	uint8_t last;
 };
 
-/** struct target - what a call waited for; @copy: it is that of a copy, before which more may have to end */
+/**
+ * struct target - for what a call waited
+ * @copy: it is a copy, before which more may have to end
+ */
 struct target {
 	struct place place;
 	bool copy;
@@ -58,7 +67,7 @@ struct target {
 	uint64_t to;
 };
 
-/** struct what - a kernel, a kind of copies, or a ring's jobs: @name is the ring */
+/** struct what - a kernel, a kind of copies, or a ring's jobs, for which @name is the ring */
 struct what {
 	uint32_t image;
 	uint32_t name;
@@ -75,18 +84,18 @@ struct grt_gpu_waits {
 	struct grt_hash_key key;
 	struct work *work;
 	uint32_t works, work_room;
-	struct work *row; /* the work as it is laid out */
+	struct work *row; /* the work, after it was sorted and overlaps were removed */
 	uint32_t rows, row_room;
 	struct wait *wait;
 	uint32_t waits, wait_room;
-	struct wait *due; /* those that are being divided */
+	struct wait *due; /* the waits that are being divided */
 	uint32_t dues, due_room;
 	struct target *target;
 	uint32_t targets, target_room;
 	struct what *what;
 	uint32_t whats, what_room;
 	struct grt_index index;
-	uint64_t divided; /* all waits before this moment are */
+	uint64_t divided; /* all waits before this moment have been divided */
 	struct grt_gpu_waits_count count;
 };
 
@@ -214,7 +223,7 @@ static bool is_target_of(const struct target *t, const struct wait *w)
 
 /*
  * Return: the call with the wait's number. Numbers begin anew in each image of a process, so it is the first
- * one that ends after the wait's begin, else the last.
+ * one that ends after the wait's begin, or else the last one.
  */
 static const struct target *find_target(const struct grt_gpu_waits *g, const struct wait *w)
 {
@@ -269,7 +278,7 @@ static int take_due(struct grt_gpu_waits *g, uint64_t upto)
 	return 0;
 }
 
-/* Drops what ended before a moment and is not needed any more. */
+/* Drops what ended before a moment and is no longer needed. */
 static void drop_before(struct grt_gpu_waits *g, uint64_t moment)
 {
 	uint32_t works = 0, targets = 0;
@@ -412,7 +421,7 @@ static int take_sync(struct grt_gpu_waits *g, const struct grt_image *i, const s
 	return s->correlation && s->kind != GRT_CUDA_SYNC_ORDER ? add_target(g, &t) : 0;
 }
 
-/* A sampled one stands for others, which ran at other times. */
+/* A sampled job stands for others, which ran at other times. */
 static int take_job(void *arg, const struct grt_job *job)
 {
 	struct what what = {.name = job->ring, .leaf = GRT_FLAME_LEAF_JOB};

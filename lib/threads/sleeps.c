@@ -16,7 +16,7 @@ void grt_sleeps_free(struct grt_sleeps *s)
 	grt_keyed_free(&s->threads);
 }
 
-/* @first: where it is new, it is known from here on. Return: 0 or -ENOMEM */
+/* @first: a new thread is known from this time on. Return: 0 or -ENOMEM */
 static int sleeps_thread(struct grt_sleeps *s, const struct grt_event *e, uint64_t first,
 			 struct grt_sleeper **out)
 {
@@ -50,7 +50,7 @@ static int sleeps_see_thread(struct grt_sleeps *s, const struct grt_ev_thread *e
 static void sleeps_remember(const struct grt_sleeps *s, struct grt_sleeper *l, const struct grt_sleep *one,
 			    uint64_t number)
 {
-	/* records are missing in front of it */
+	/* records are missing before it */
 	if (number != l->number + 1) {
 		l->n = 0;
 		l->first = one->start;
@@ -134,7 +134,7 @@ static void sleeps_longest(struct grt_spent *spent, const struct grt_sleep *s, u
 	spent->waker_comm[sizeof(s->waker_comm)] = 0;
 }
 
-/* Return: of the span, what this time off the CPU took */
+/* Return: which part of the span this time off the CPU took */
 static uint64_t sleeps_add(struct grt_spent *spent, const struct grt_sleep *s, uint64_t from, uint64_t to)
 {
 	uint64_t asleep = grt_sleeps_overlap(from, to, s->start, s->woken);

@@ -17,7 +17,7 @@
 #include "table/rows.h"
 #include "threads.h"
 
-/* Threads that have rows; further ones are counted. */
+/* Most threads that have rows; further ones are counted. */
 #define THREADS_MAX 1024U
 
 /* Letters of the states: capitals mean on a CPU. */
@@ -117,7 +117,7 @@ static uint64_t thread_bars_ran(const struct thread_bar *bar)
 	return bar->ns[GRT_THREAD_RUNNING] + bar->ns[GRT_THREAD_POLLING];
 }
 
-/* The one that ran most is the first. */
+/* The thread that ran most comes first. */
 static int thread_bars_compare(const void *a, const void *b)
 {
 	const struct thread_bar *x = a, *y = b;

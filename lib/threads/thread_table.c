@@ -101,7 +101,7 @@ static void note_threads(const struct grt_threads *threads, struct grt_pass *pas
 			 GRT_THREADS_MAX);
 }
 
-/* Lists all threads; to be freed. Return: their number, or -ENOMEM */
+/* Lists all threads, in memory that the caller frees. Return: their number, or -ENOMEM */
 static int64_t list_threads(struct grt_threads *threads, const struct grt_thread ***out)
 {
 	uint32_t n = 0, wanted = 0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /*
- * A thread is known up to `last`. An OFF_CPU record is the next thing that is
- * known of it: from `last` to its start it was running, if no interval is missing.
+ * A thread's time is known up to `last`. An OFF_CPU record is the next thing that is known: from `last` to
+ * its start the thread was running, if no interval is missing.
  */
 #include "threads.h"
 
@@ -14,10 +14,13 @@
 #include "base/keyed.h"
 #include "trace/packet.h"
 
-/* Processes that CUDA's library reports. */
+/* Most processes that CUDA's library reports. */
 #define TRACED_MAX 65536U
 
-/** struct wait - a call that waits for the GPU, and has returned; @polls: what ran in it polled */
+/**
+ * struct wait - a call that waits for the GPU, and has returned
+ * @polls: the code that ran in it polled
+ */
 struct wait {
 	uint64_t begin;
 	uint64_t end;
@@ -28,9 +31,11 @@ struct wait {
 /**
  * struct life - a thread
  * @number: of its last interval off the CPU, from which the next one is counted; valid with @numbered
- * @traced: LAUNCH records of it may come; @asked: how many processes were traced when that was looked up
+ * @traced: it may have LAUNCH records
+ * @asked: number of traced processes when that was looked up
  * @waiting: pieces since its last call
- * @wait: its calls since its last record; @called: when its last call of CUDA returned, ns
+ * @wait: its calls since its last record
+ * @called: when its last call of CUDA returned, ns
  */
 struct life {
 	struct grt_thread t;
@@ -87,7 +92,7 @@ static int threads_settle(struct grt_threads *s, struct life *l, const struct gr
 	return s->sink.piece ? s->sink.piece(s->sink.arg, &l->t, p) : 0;
 }
 
-/* The first @n of the pieces that wait are in no call that waits for the GPU. */
+/* The first @n of the waiting pieces are in no call that waits for the GPU. */
 static int settle_first(struct grt_threads *s, struct life *l, uint32_t n)
 {
 	int ret = 0;
@@ -118,7 +123,7 @@ static int threads_keep(struct grt_threads *s, struct life *l, const struct grt_
 	return ret;
 }
 
-/* A thread requests its process: traces have many threads, and many records of processes. */
+/* Looks up the process of a thread: traces have many threads, and many records of processes. */
 static bool is_traced(const struct grt_threads *s, struct life *l)
 {
 	if (l->traced || l->asked == s->traced.used)
@@ -193,15 +198,15 @@ static int cut_at(struct grt_threads *s, struct life *l, uint64_t begin)
 }
 
 /*
- * A thread is on the CPU when a call begins: a piece off the CPU that seems to span
- * that moment does so because the stamps are of two clocks, microseconds apart.
+ * A thread is on the CPU when a call begins. If a piece off the CPU seems to include that moment, the time
+ * stamps come from two clocks that differ by microseconds.
  */
 static bool threads_is_within(const struct grt_thread_piece *p, const struct wait *w)
 {
 	return p->start + (p->end - p->start) / 2 >= w->begin && p->start < w->end;
 }
 
-/* Settles up to the end of a call that waits for the GPU: no piece of the thread is after it yet. */
+/* Settles up to the end of a call that waits for the GPU: the thread has no piece after that yet. */
 static int take_wait(struct grt_threads *s, struct life *l, const struct wait *w)
 {
 	/* it has just returned, so it runs */
@@ -265,7 +270,7 @@ static int settle_life(struct grt_threads *s, struct life *l)
 
 /* ------------------------------------------------------------- threads */
 
-/* The thread belongs to grtrace: what was counted as the program's is taken back. */
+/* The thread belongs to grtrace: what was counted for the program is removed. */
 static void become_tracer(struct grt_threads *s, struct life *l)
 {
 	l->t.tracer = true;
@@ -274,7 +279,7 @@ static void become_tracer(struct grt_threads *s, struct life *l)
 	memset(l->t.ns, 0, sizeof(l->t.ns));
 }
 
-/* Return: 0 with *out NULL when there are too many */
+/* Return: 0 with *out NULL: there are too many */
 static int new_life(struct grt_threads *s, const struct grt_event *e, uint64_t first, struct life **out)
 {
 	void *tracer;
@@ -304,9 +309,9 @@ static int new_life(struct grt_threads *s, const struct grt_event *e, uint64_t f
 
 /**
  * find_life - the thread of an event
- * @anew: the number of the thread is used again
- * @first: when what the event reports begins, where nothing is known of the thread
- * Return: 0 with *out NULL when there are too many, or -ENOMEM
+ * @anew: the number of the thread was reused
+ * @first: begin of what the event reports, if nothing is known about the thread
+ * Return: 0 with *out NULL: there are too many, or -ENOMEM
  */
 static int find_life(struct grt_threads *s, const struct grt_event *e, uint64_t first, bool anew,
 		     struct life **out)
@@ -397,8 +402,8 @@ static bool is_unseen(const struct grt_ev_off_cpu *e)
 }
 
 /*
- * Adds what the thread waited for, and then its wait for a CPU. @goes_on: the rest of a time off the CPU that
- * has a record already
+ * Adds what the thread waited for, and then its wait for a CPU. @goes_on: the rest of a time off the CPU
+ * that already has a record
  */
 static int off_cpu(struct grt_threads *s, struct life *l, const struct grt_ev_off_cpu *e, bool goes_on)
 {
@@ -450,7 +455,10 @@ static int see_sample(struct grt_threads *s, const struct grt_ev_sample *e)
 
 /* ------------------------------------------------------------- CUDA */
 
-/* The library in a CUDA program names its own thread; the record's stamp may be older than the thread. */
+/*
+ * The library in a CUDA program names its own thread; the time stamp of the record may be older than the
+ * thread.
+ */
 static int see_tracer(struct grt_threads *s, const struct grt_ev_process *p)
 {
 	const struct grt_event *e = &p->e;
@@ -467,7 +475,7 @@ static int see_tracer(struct grt_threads *s, const struct grt_ev_process *p)
 	return 0;
 }
 
-/* From here on, pieces of the process's threads wait for its calls. */
+/* From now on, pieces of the process's threads wait for its calls. */
 static int see_process(struct grt_threads *s, const struct grt_event *e)
 {
 	void *known;
@@ -523,7 +531,7 @@ static __attribute__((noinline)) int threads_take(struct grt_threads *s, const s
 	return 0;
 }
 
-/* Most events of a CUDA program say nothing of its threads: those need none of the registers. */
+/* Most events of a CUDA program contain nothing about its threads: these need few registers. */
 int grt_threads_event(struct grt_threads *s, const struct grt_event *e)
 {
 	switch (grt_class_of[e->type]) {

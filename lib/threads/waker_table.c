@@ -39,7 +39,7 @@ static void waker_table_get_cause(struct grt_cell *cell, const void *view, const
 	cell->absent = !cell->text;
 }
 
-/* The work to which most of the time behind the wait went. */
+/* The work that took most of the time behind the wait. */
 static void waker_table_get_behind(struct grt_cell *cell, const void *view, const void *row, int arg)
 {
 	const struct grt_waker_row *r = row;
@@ -83,7 +83,7 @@ static const struct grt_table waker_table = {"waits", "what threads waited for",
 
 /* --------------------------------------------------------------- analysis */
 
-/* Most of the time first, else by thread. */
+/* Most time first, or by thread. */
 static int waker_table_by_time(const void *a, const void *b)
 {
 	const struct grt_waker_row *x = *(void *const *)a, *y = *(void *const *)b;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /*
- * A thread that wakes another one runs, so all of its sleeps before that have ended
- * and their records stand in front of the wait's, which comes when its thread runs.
+ * A thread that wakes another one is running, so all of its earlier sleeps have ended, and their records
+ * come before the record of the wait, which is written when the woken thread runs.
  */
 #include "wakers.h"
 
@@ -10,10 +10,10 @@
 
 #include "threads.h"
 
-/* Sleeps that are kept for each thread; earlier ones are unknown. A power of two. */
+/* Sleeps that are kept for each thread, a power of two; earlier ones are unknown. */
 #define SLEEPS 64U
 
-/* The longest chain from a wait to that of the waker, and on. */
+/* The longest chain from a wait to the waker's wait, and so on. */
 #define DEPTH 8U
 
 static const char *const waker_names[] = {
@@ -104,7 +104,7 @@ static bool is_for_nobody(const struct grt_ev_asleep *e)
 	return e->by == GRT_WAKER_KERNEL && e->cause >= GRT_WAKE_DRIVER;
 }
 
-/* Return: 0 with *out NULL when there are too many, or -ENOMEM */
+/* Return: 0 with *out NULL: there are too many, or -ENOMEM */
 static int wakers_row(struct grt_wakers *w, const struct grt_ev_asleep *e, uint8_t state,
 		      struct grt_waker_row **out)
 {

@@ -17,9 +17,11 @@
 #include "stack/slots.h"
 #include "trace/packet.h"
 
-/** struct row - @ns off the CPU, @samples of what ran; one of them is 0; @work: that it waited for, see
- * gpu_waits.h;
- * @slot: when, 0 where nobody asks */
+/**
+ * struct row - @ns off the CPU, or @samples of what ran; the other one is 0
+ * @work: the work for which it waited, see gpu_waits.h
+ * @slot: the slot of time, 0: not requested
+ */
 struct row {
 	uint32_t thread;
 	uint32_t state;
@@ -33,7 +35,7 @@ struct row {
 
 /**
  * struct ran - the samples of a thread, running and polling
- * @all: of the trace; @done: of these, shared out; @given: time that they got
+ * @all: in the trace; @done: those that have got their time; @given: that time
  */
 struct ran {
 	uint64_t all[2];
@@ -138,7 +140,7 @@ static int on_piece(void *arg, const struct grt_thread *t, const struct grt_thre
 				 .owner = {t->number, p->user, p->kernel}};
 	struct grt_wall_flame *f = arg;
 
-	/* where the time goes that it ran, its samples say */
+	/* its samples say where the time went in which it ran */
 	if (on_cpu(p->state) && !p->sample)
 		return 0;
 	if (p->state == (p->sample ? GRT_THREAD_POLLING : GRT_THREAD_GPU))
@@ -181,7 +183,7 @@ int grt_wall_flame_event(struct grt_wall_flame *f, const struct grt_event *e)
 
 /* -------------------------------------------------------------- stacks */
 
-/* Return: the name of the thread's process; written to @room if it has none. */
+/* Return: the name of the thread's process; it is written to @room if it has none. */
 static const char *process_name(const struct grt_wall_flame *f, const struct grt_thread *t, char room[24])
 {
 	const char *name = grt_names_owner(grt_threads_names(f->threads), t->name);
@@ -232,7 +234,7 @@ static int put_state(struct grt_stacks *tree, uint32_t *node, unsigned int state
 	return grt_stacks_word(tree, text, node);
 }
 
-/* The share of samples in the time of their thread; what does not divide is carried on. */
+/* The share of samples in the time of their thread; the remainder is carried on. */
 static uint64_t wall_flame_share(struct ran *r, const struct grt_thread *t, const struct row *row)
 {
 	unsigned int i = row->state == GRT_THREAD_POLLING;

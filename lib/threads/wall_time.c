@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /*
- * The time of threads under their stacks, see wall_flame.h, as an analysis. A note
- * that begins with spaces belongs to the one before it.
+ * The time of threads under their stacks, see wall_flame.h, as an analysis. A note that begins with spaces
+ * continues the previous one.
  */
 #include <inttypes.h>
 
@@ -21,8 +21,8 @@ static int wall_time_begin(void **state, struct grt_pass *pass, unsigned int par
 }
 
 /*
- * For calls that returned after the examined time, nothing is known of their threads; GPU work that is
- * reported then may have run within it.
+ * If a call returned after the requested time, nothing is known about its thread; GPU work that is reported
+ * then may have run within that time.
  */
 static int wall_time_event(void *state, const struct grt_event *e, struct grt_pass *pass)
 {

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /*
- * A recording: a CTF directory made by grtrace. Its metadata is only read for
- * the environment; what the packets look like is known from the format number.
+ * A recording: a CTF directory made by grtrace. Only the environment in its metadata is read; the format's
+ * number determines the layout of packets.
  *
- * What a crash left of a last packet is passed over. On request it is cut off,
- * so that strict readers open the directory too: only where no packet follows,
- * and no recorder holds the directory's lock.
+ * An incomplete last packet, as after a crash, is skipped. On request it is cut off, so that strict readers
+ * can open the directory, but only if no packet follows, and no recorder holds the directory's lock.
  */
 #define _GNU_SOURCE 1
 #include "session.h"
@@ -26,14 +25,14 @@
 
 #define METADATA_MAX (1U << 20)
 
-/** struct source_sum - events that were offered, as the packets of one source count them */
+/** struct source_sum - events that were offered, according to the packets of one source */
 struct source_sum {
 	char name[32];
 	uint64_t emitted;
 };
 
 /**
- * struct ctf_file - a file of packets, or those of this name in all segments
+ * struct ctf_file - a file of packets, or the files of this name in all segments
  * @first, @last: paths of the first and the last one in the recording
  * @st: of the last one
  */
@@ -180,7 +179,7 @@ static int truncate_file(const struct ctf_dir *d, const char *name, const struct
 	return ret;
 }
 
-/* The last packet of a file is cut: cuts the rest of it off. */
+/* The last packet of a file is incomplete: cuts it off. */
 static void ctf_mend(const struct ctf_dir *d, const char *name, const struct stat *st, uint64_t end)
 {
 	struct grt_mending *m = d->s->mending;
@@ -194,7 +193,7 @@ static void ctf_mend(const struct ctf_dir *d, const char *name, const struct sta
 	m->bytes += (uint64_t)st->st_size - end;
 }
 
-/* Sets the advice of the fault that is reported: to use grtrace mend. */
+/* Sets the advice for the fault that is reported: to use grtrace mend. */
 static void ctf_advise_mend(const struct ctf_dir *d)
 {
 	struct grt_err *first = &d->s->found.first;
@@ -205,7 +204,7 @@ static void ctf_advise_mend(const struct ctf_dir *d)
 	grt_err_path(first, d->s->path);
 }
 
-/* A packet that its recorder has not finished writing is no fault. */
+/* A packet that its recorder has not finished is no fault. */
 static void forgive_cut(struct grt_session *s, const struct grt_health *before)
 {
 	if (s->found.fault[GRT_FAULT_CUT] > before->fault[GRT_FAULT_CUT])
@@ -259,7 +258,7 @@ static size_t ctf_stem(const char *name)
 	return len > suffix && !strcmp(name + len - suffix, GRT_PACKED_SUFFIX) ? len - suffix : len;
 }
 
-/* The file of this name, which the segments share. Return: NULL without memory */
+/* The file with this name, which all segments share. Return: NULL: no memory */
 static struct ctf_file *ctf_file_of(struct ctf_dir *d, const char *segment, const char *name)
 {
 	size_t len = ctf_stem(name);
@@ -284,7 +283,7 @@ static struct ctf_file *ctf_file_of(struct ctf_dir *d, const char *segment, cons
 	return f;
 }
 
-/* @segment: the directory in which it is, "": the recording's own. Return: 0 or -errno */
+/* @segment: the directory in which it is; "": the recording's own. Return: 0 or -errno */
 static int ctf_take_file(struct ctf_dir *d, const char *segment, const char *name, struct grt_err *err)
 {
 	struct ctf_file *f;
@@ -331,7 +330,7 @@ static void free_entries(struct dirent **entry, int n)
 	free(entry);
 }
 
-/* A segment repeats definitions of older segments, for a reader that has this segment alone. */
+/* A segment repeats definitions of older segments for readers that only have this segment. */
 static bool ctf_is_repeated(const struct ctf_dir *d, const char *name)
 {
 	return d->segments && !strncmp(name, GRT_CARRIED "_", strlen(GRT_CARRIED) + 1);
@@ -353,7 +352,7 @@ static int ctf_take_files(struct ctf_dir *d, const char *segment, struct grt_err
 	return ret;
 }
 
-/* The oldest first; of those that the recorder was about to delete nothing is read. */
+/* The oldest segment comes first; nothing is read of segments that the recorder was about to delete. */
 static int ctf_take_segments(struct ctf_dir *d, struct grt_err *err)
 {
 	const char *text = grt_env_get(&d->s->env, "segments") ?: "";
@@ -424,7 +423,7 @@ static int add_stream_files(struct ctf_dir *d, struct grt_err *err)
 	return ret;
 }
 
-/* Takes the recorder's counts of missing events: `name=count` separated by blanks. */
+/* Parses the recorder's counts of missing events: `name=count` separated by blanks. */
 static uint64_t ctf_take_missed(struct grt_session *s, const char *key)
 {
 	static const char *const names[GRT_FATES] = {
@@ -455,7 +454,7 @@ static uint64_t cut_of(const struct grt_session *s, const char *name, size_t len
 	return grt_window_of(&w, &s->env, name, len) ? w.before + w.after + w.deleted : 0;
 }
 
-/* A recording that was interrupted says when it began, and ends where its packets do. */
+/* The metadata of an interrupted recording has its begin; its end is that of its packets. */
 static void ctf_take_window(struct grt_session *s)
 {
 	uint64_t repeated;
@@ -468,7 +467,7 @@ static void ctf_take_window(struct grt_session *s)
 	s->found.after_end = s->window.after;
 	/* repeated events were read, and are not missing */
 	repeated = count_of(grt_env_get(&s->env, "segments") ?: "", "repeated");
-	/* so does what had been lost before it was deleted */
+	/* the same holds for what had been lost before it was deleted */
 	repeated += ctf_take_missed(s, "deleted_fates");
 	s->found.deleted = s->window.deleted > repeated ? s->window.deleted - repeated : 0;
 	if (s->window.to == UINT64_MAX && s->first > s->last)
@@ -478,7 +477,7 @@ static void ctf_take_window(struct grt_session *s)
 		s->last = s->window.to;
 }
 
-/* A part of a source, as cuda_stacks of cuda, has its packets in the source's files. */
+/* The packets of a part of a source, such as cuda_stacks of cuda, are in the source's files. */
 static uint64_t written_by(const struct ctf_dir *d, const char *name, size_t len)
 {
 	do {

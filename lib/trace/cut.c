@@ -9,7 +9,9 @@
 #include "base/grow.h"
 #include "packet.h"
 
-/* A launch and the GPU's work are written when they are over: when they began stands first in their payload.
+/*
+ * The records of a launch and of the GPU's work are written when these have ended: the time when they began
+ * is the first field of the payload.
  */
 static uint64_t cut_begin_of(const struct grt_event *e)
 {
@@ -34,7 +36,7 @@ static bool cut_is_kept(struct grt_window *w, const struct grt_event *e)
 	return false;
 }
 
-/* An event that reaches beyond an edge of the window gets the stamp of that edge. */
+/* An event that extends beyond an edge of the window gets the time of that edge. */
 static void cut_clamp(const struct grt_window *w, struct grt_event *e)
 {
 	if (e->time < w->from)
@@ -43,7 +45,7 @@ static void cut_clamp(const struct grt_window *w, struct grt_event *e)
 		e->time = w->to;
 }
 
-/* Moves the records that are kept together. Return: how many are dropped */
+/* Moves the remaining records together. Return: the number of dropped records */
 static uint64_t cut_records(struct grt_window *w, struct grt_packet *p)
 {
 	char *base = (char *)p;
@@ -54,7 +56,7 @@ static uint64_t cut_records(struct grt_window *w, struct grt_packet *p)
 		struct grt_event *e = (struct grt_event *)(base + at);
 		uint32_t size = e->size;
 
-		/* a broken record is left to the reader */
+		/* an invalid record is left for the reader */
 		if (!grt_record_sound(e, end - at))
 			break;
 		if (cut_is_kept(w, e)) {
@@ -87,7 +89,7 @@ static void cut_balance(struct grt_balance *b, uint64_t dropped)
 	b->fate[GRT_FATE_DELIVERED] -= dropped;
 }
 
-/* The number of events of the packet's CPU that were dropped so far. Return: NULL: no memory */
+/* The number of events of the packet's CPU that were dropped so far; NULL: no memory */
 static uint64_t *cut_of_cpu(struct grt_cut *c, const struct grt_packet *p)
 {
 	uint64_t *grown;
@@ -129,7 +131,7 @@ ssize_t grt_cut_packet(struct grt_cut *c, struct grt_packet *p)
 
 /* ----------------------------------------------------------- streams */
 
-/** struct cut_run - bytes of whole packets, which lie together and are to be written */
+/** struct cut_run - adjacent bytes of complete packets, which are to be written */
 struct cut_run {
 	char *data;
 	size_t len;
@@ -143,7 +145,9 @@ static int cut_flush(struct cut_run *run, const struct grt_cut_ops *ops)
 	return ret;
 }
 
-/* Return: bytes of complete packets from the first byte on; the rest begins with a packet. Or -errno */
+/*
+ * Return: number of bytes of complete packets from the first byte on, after which a packet begins; or -errno
+ */
 static ssize_t cut_take_whole(struct grt_cut *c, struct grt_cut_stream *s, char *data, size_t len,
 			      const struct grt_cut_ops *ops)
 {
@@ -175,7 +179,7 @@ static ssize_t cut_take_whole(struct grt_cut *c, struct grt_cut_stream *s, char 
 	return ret ? ret : (ssize_t)at;
 }
 
-/* Records are read as structs, so the bytes that are held must be aligned as structs. */
+/* Records are read as structs, so the stored bytes must be aligned like structs. */
 static int cut_hold(struct grt_cut_stream *s, const char *data, size_t len)
 {
 	size_t room = s->room ? s->room : (size_t)64 << 10;

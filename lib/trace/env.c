@@ -101,7 +101,7 @@ static char escaped(struct scan *s)
 	return hit ? to[hit - from] : c;
 }
 
-/* The inside of a string whose opening quote has been taken; NULL when it does not end. */
+/* The contents of a string after its opening quote; NULL: the string does not end. */
 static char *env_take_string(struct scan *s)
 {
 	char *out = malloc((size_t)(s->end - s->at) + 1);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-/* The table of values that stand for none, see field.h. */
+/* The table of values that mean "unknown", see field.h. */
 #include "field.h"
 
-/* Rows of an event end with one of no size. */
+/* The rows of an event end with a row of size 0. */
 #define GRT_UNKNOWN(type, field, number)                                                                     \
 	{.value =                                                                                            \
 		 (uint64_t)(number) & (UINT64_MAX >> (64 - 8 * sizeof(((struct grt_ev_##type *)0)->field))), \

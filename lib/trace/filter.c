@@ -8,10 +8,10 @@
 
 #include "packet.h"
 
-/* Jobs whose submitter is remembered; a new job replaces the oldest one. */
+/* Most jobs whose submitter is remembered; a new job replaces the oldest one. */
 #define JOBS_MAX 65536U
 
-/** struct owner - who submitted a job, and its ring */
+/** struct owner - the submitter of a job, and its ring */
 struct owner {
 	uint32_t pid;
 	uint32_t tid;
@@ -54,7 +54,7 @@ bool grt_filter_wants_job(const struct grt_filter *f, const struct grt_names *na
 	return !f->ring || is_ring(names, ring, f->ring);
 }
 
-/* Interrupts and kernel threads report later events of a job: it belongs to who submitted it. */
+/* Interrupts and kernel threads report later events of a job, which belongs to its submitter. */
 static int job_owner(struct grt_filter *f, const struct grt_event *e, struct owner *out)
 {
 	const struct grt_key key = {{e->ctx, e->seqno}};

@@ -13,7 +13,7 @@
 
 typedef int (*event_fn)(struct grt_consumer *c, const struct grt_event *e, uint32_t cpu);
 
-/* The callback of each type beside `event`, as its place in struct grt_consumer. */
+/* The callback of each type besides `event`, as its offset in struct grt_consumer. */
 static const uint8_t callback_of[GRT_EV_MAX] = {
 #define GRT_EVENT(id, NAME, name, CLASS, LEVEL, WHO, fields, help) \
 	[id] = offsetof(struct grt_consumer, CLASS) / sizeof(event_fn),
@@ -36,14 +36,14 @@ struct flow_type {
 
 /**
  * struct flow - one run
- * @c: handed to the callbacks
- * @on: the callbacks, as this version has them
- * @by_type: [0] for types that are unknown
- * @written: what traced programs have made
- * @gpus, @filter: whose events are wanted; NULL: all
- * @cards: device files of GPUs as the recording has them, @named: a record that was completed from them
+ * @c: passed to the callbacks
+ * @on: the callbacks, in the layout of this version
+ * @by_type: element 0 is for unknown types
+ * @written: the records that traced programs have made
+ * @gpus, @filter: select events; NULL: all
+ * @cards: device files of GPUs in the recording; @named: a record that was completed from them
  * @linkage: parts of names
- * @from, @width: of the time that is wanted; width is last - first
+ * @from, @width: the requested time; width is last - first
  */
 struct flow {
 	struct grt_consumer *c;
@@ -115,7 +115,7 @@ static bool flow_is_of_whole(const struct flow *f, const struct grt_event *e)
 	       e->type == GRT_EV_STACK;
 }
 
-/* Events outside of the examined time, apart from the usual path. Return: 0, or the result of a callback */
+/* Events outside of the requested time, apart from the usual path. Return: 0, or the result of a callback */
 static __attribute__((noinline, cold)) int flow_pass_over(struct flow *f, const struct grt_event *e,
 							  uint32_t cpu)
 {
@@ -177,7 +177,7 @@ static int hand_out_packet(struct flow *f, struct grt_stream *st)
 	return f->on.packet ? f->on.packet(f->c, &st->packet) : 0;
 }
 
-/* Events that are not plain, or that a program of another version wrote. */
+/* Events that are not plain, or that a program of another version has written. */
 static __attribute__((noinline)) int flow_look_at(struct flow *f, struct grt_stream *st,
 						  const struct grt_event *e)
 {
@@ -209,7 +209,7 @@ static inline __attribute__((always_inline)) int flow_hand_out(void *arg, struct
 	return ret || !type->fn ? ret : type->fn(f->c, e, st->cpu);
 }
 
-/* Hands out everything up to the time @until. Return: 0, what a callback returned, or a negative errno */
+/* Delivers everything up to the time @until. Return: 0, the result of a callback, or a negative errno */
 static int flow_run(struct flow *f, struct grt_session *s, uint64_t until, struct grt_err *err)
 {
 	int ret = 0;
@@ -245,7 +245,7 @@ int grt_session_run_sized(struct grt_session *s, struct grt_consumer *c, size_t 
 	ret = flow_run(&f, s, UINT64_MAX, err);
 	if (ret)
 		return ret;
-	/* events of missing packets, and those beyond the window, have counts of their own */
+	/* events of missing packets, and those outside of the window, have counts of their own */
 	unwritten = grt_written_missing(&s->written);
 	elsewhere = s->health.missing_events + s->window.counted;
 	s->health.unwritten_events = unwritten > elsewhere ? unwritten - elsewhere : 0;

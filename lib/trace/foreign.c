@@ -32,7 +32,7 @@ int grt_foreign_refuse(const char *path, const char *head, size_t len, struct gr
 	return 0;
 }
 
-/* Bytes of a first line that are looked at. */
+/* Bytes of a first line that are examined. */
 #define LINE_MAX_SEEN 1024U
 
 static const struct foreign_text {

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /*
- * The events of one GPU, see gpus.h. A NAME record precedes the first use of
- * its name, and a context is of one GPU for as long as it is there, so that one
- * pass is enough.
+ * The events of one GPU, see gpus.h. A NAME record comes before the first use of its name, and a context
+ * belongs to the same GPU as long as it exists, so one pass is enough.
  */
 #include "gpus.h"
 
@@ -15,17 +14,14 @@
 #include "base/bus.h"
 #include "packet.h"
 
-/*
- * The most rings, device files and contexts that are distinguished; of contexts, a new one replaces the
- * oldest.
- */
+/* Most rings, device files and contexts that are distinguished; a new context replaces the oldest one. */
 #define NAMES_MAX (1U << 20)
 #define CONTEXTS_MAX 65536U
 
 /* DRM's device files. Smaller numbers of memory events are the index of the GPU's card. */
 #define DRM_MAJOR 226U
 
-/** struct verdict - on a ring, device or context: it is the GPU's */
+/** struct verdict - whether a ring, device or context belongs to the GPU */
 struct verdict {
 	bool wanted;
 };
@@ -136,14 +132,14 @@ static void gpus_see(struct grt_gpus *g, const char *bus)
 		snprintf(g->seen[i], sizeof(g->seen[i]), "%s", bus);
 }
 
-/* Whether the GPU at @bus, with the device file @node, is the one requested; either may be empty. */
+/* Whether the GPU at @bus, with the device file @node, is the requested one; either may be empty. */
 static bool gpus_is_requested(struct grt_gpus *g, const char *bus, const char *node)
 {
 	if (*bus)
 		gpus_see(g, bus);
 	if (strcmp(bus, g->asked) && strcmp(node, g->asked) && (!*bus || strcmp(bus, g->bus)))
 		return false;
-	/* whose other device files and rings are known by it from now on */
+	/* its other device files and rings are recognised by @bus from now on */
 	if (*bus)
 		snprintf(g->bus, sizeof(g->bus), "%s", bus);
 	g->found = true;
@@ -199,7 +195,10 @@ static int note_context(struct grt_gpus *g, uint64_t ctx, const struct verdict *
 	return ret;
 }
 
-/* Memory is on no ring; its events have the card's number, the module's without a device file's major. */
+/*
+ * Memory belongs to no ring; its events have the card's number, in records of the module without a device
+ * file's major number.
+ */
 static int of_memory(struct grt_gpus *g, const struct grt_event *e)
 {
 	char node[16], bus[33];
@@ -209,7 +208,7 @@ static int of_memory(struct grt_gpus *g, const struct grt_event *e)
 	return gpus_is_requested(g, bus, node);
 }
 
-/* Return: 1 the GPU's, 0 another's, -ENOENT: unknown, -ENOMEM */
+/* Return: 1: the GPU's, 0: another GPU's, -ENOENT: unknown, -ENOMEM */
 static int gpus_judge(struct grt_gpus *g, const struct grt_event *e)
 {
 	const struct verdict *v = e->ring == GRT_RING_NONE ? NULL : named(g, GRT_NAME_RING_GPU, e->ring);
@@ -227,7 +226,7 @@ static int gpus_judge(struct grt_gpus *g, const struct grt_event *e)
 	return -ENOENT;
 }
 
-/* Events of every GPU refer to what these define. */
+/* Events of every GPU refer to these definitions. */
 static bool defines(const struct grt_event *e)
 {
 	return grt_class_of[e->type] == GRT_CLASS_image || e->type == GRT_EV_LOG_TEXT ||

@@ -4,7 +4,7 @@
  */
 #include "job_record.h"
 
-/* A part as all have it in common. */
+/* The part that all events have in common. */
 static struct grt_job_part *job_record_add(struct grt_job_parts *out, const struct grt_event *e,
 					   uint16_t type, uint16_t size, uint64_t time)
 {
@@ -15,7 +15,7 @@ static struct grt_job_part *job_record_add(struct grt_job_parts *out, const stru
 	part->e.size = size;
 	part->e.time = time;
 	part->e.flags &= (uint16_t) ~(GRT_FLAG_COMMIT | GRT_FLAG_INFERRED);
-	/* The types of the stamps are in the order of their bits. */
+	/* The types of the time stamps are in the order of their bits. */
 	if (type <= GRT_EV_COMPLETE && ((const struct grt_ev_job *)e)->inferred >> (type - GRT_EV_SUBMIT) & 1)
 		part->e.flags |= GRT_FLAG_INFERRED;
 	return part;

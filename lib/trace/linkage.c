@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /*
- * Linkage names in FRAME records, see linkage.h. Most names occur many times, so the latest ones are cached.
+ * Linkage names in FRAME records, see linkage.h. Most names occur many times, so recent ones are cached.
  */
 #include "linkage.h"
 
@@ -12,17 +12,20 @@
 #include "base/grow.h"
 #include "base/demangle.h"
 
-/* Names that are kept; one pushes out another of the same place. */
+/* Number of cached names; a name replaces another one of the same element. */
 #define KEPT 2048U
 #define SYMBOL_MAX (GRT_LINKAGE_PART + 1)
 
-/** struct kept - a name that was demangled; @linkage is NULL: none was */
+/** struct kept - a demangled name; @linkage is NULL: unused */
 struct kept {
 	char *linkage;
 	char symbol[SYMBOL_MAX];
 };
 
-/** struct rest - the parts of a name beyond the first that arrived so far; @parts: their number */
+/**
+ * struct rest - the further parts of a name that have arrived so far
+ * @parts: number of parts
+ */
 struct rest {
 	uint32_t stack;
 	uint32_t index;
@@ -97,7 +100,7 @@ static int add_part(struct grt_linkage *l, uint32_t stream, const struct grt_ev_
 	return 0;
 }
 
-/* The whole name of a frame in @name; its other parts are used up. */
+/* The whole name of a frame in @name; its other parts are no longer needed. */
 static void linkage_join(struct grt_linkage *l, uint32_t stream, const struct grt_ev_frame *f, char *name)
 {
 	struct rest *r = stream < l->streams ? l->of_stream[stream] : NULL;

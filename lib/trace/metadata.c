@@ -25,8 +25,8 @@
 
 #define NS_PER_S 1000000000LL
 /*
- * Followed by the writer's pid and a number, _PID_N, since several may write at once. Older versions append
- * nothing.
+ * Followed by _PID_N, the writer's pid and a number, because several processes may write at the same time.
+ * Older versions append nothing.
  */
 #define METADATA_NEW ".metadata.new"
 #define METADATA_TRIES 1000U
@@ -37,7 +37,7 @@ _Static_assert(offsetof(struct grt_event, size) == 10, "the event's context begi
 /* Keys that the writer sets itself, so that the environment cannot set them. */
 static const char *const own_keys[] = {"tracer_name", "tracer_major", "tracer_minor", "grtrace_format"};
 
-/* Words of the language: an entry of this name would not be understood by other readers. */
+/* Words of the language: other readers would not understand an entry with such a name. */
 static const char *const reserved[] = {
 	"align",   "callsite", "char",	  "clock",	    "const",  "double",	  "enum",
 	"env",	   "event",    "float",	  "floating_point", "int",    "integer",  "long",
@@ -213,7 +213,7 @@ static void write_events(FILE *f)
 	}
 }
 
-/* The whole text, the caller's to free; NULL without memory. */
+/* The whole text, which the caller frees; NULL: no memory. */
 static char *metadata_text(const struct grt_env *env, int64_t realtime_offset, size_t *len)
 {
 	struct grt_memfile m;
@@ -245,7 +245,7 @@ static int metadata_write_all(int fd, const char *text, size_t len)
 	return fdatasync(fd) ? -errno : 0;
 }
 
-/* Return: the text after '_' and a number, NULL: the text does not begin so */
+/* Return: the text after '_' and a number; NULL: the text does not begin like this */
 static const char *after_number(const char *text)
 {
 	size_t digits = *text == '_' ? strspn(text + 1, "0123456789") : 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-/* Packets packed one by one, see packed.h. */
+/* Packets that are compressed one by one, see packed.h. */
 #include "packed.h"
 
 #include <errno.h>

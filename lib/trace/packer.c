@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /*
- * Events in, packets out. Events wait in one buffer per CPU, in order; only at
- * their way out it is known which names their packet needs. A change of name
- * travels among the events, so that those before it still go with the old one.
+ * Makes packets from events. Events wait in one buffer per CPU, in order. Which names a packet needs is
+ * known only when its events are written. A change of a name waits among the events, so that events before
+ * it get the old name.
  */
 #include "packer.h"
 
@@ -13,23 +13,23 @@
 /* Bytes that readers process at a time. */
 #define PACKET_BYTES ((size_t)64 << 10)
 
-/* A packet leaves when this much waits, or its first event is this old. */
+/* A packet is written when this many bytes wait, or its first event is this old. */
 #define ENOUGH_BYTES (PACKET_BYTES / 2)
 #define ENOUGH_NS 250000000ULL
 
 /*
- * Cached names; a new name replaces the one of its set that was used least recently, and the replaced name is
- * written again with its next event.
+ * Number of cached names. A new name replaces the least recently used one of its set, which is written again
+ * with its next event.
  */
 #define NAME_SETS 2048U
 #define NAME_WAYS 4U
-/* Names of one that are remembered: events of the CPUs are written one CPU after the other. */
+/* Names of a thread that are remembered, because events are written one CPU after the other. */
 #define NAME_CHANGES 3U
 
-/* For this many threads, rings and devices it is remembered that the packet has their names. */
+/* Number of threads, rings and devices for which it is known that the packet has their names. */
 #define NAMES_NEAR 8U
 
-/* Between two records at which a search for a place begins. */
+/* Number of records between two at which a search can begin. */
 #define MARK_BYTES ((size_t)4 << 10)
 #define MARKS 2U
 
@@ -37,11 +37,11 @@
 #define RECORD_ROOM (GRT_RECORD_MAX + 4 * sizeof(struct grt_ev_name))
 
 /**
- * struct name - what something is called
- * @kind: 0: an unused place
- * @packet: the last packet that said so
- * @used: when it was needed last, in packets
- * @was: its names, the last one first, and from when on; unused ones are empty
+ * struct name - a name
+ * @kind: 0: unused
+ * @packet: the last packet that contains it
+ * @used: when it was last needed, in packets
+ * @was: its names, the last one first, and since when; unused ones are empty
  */
 struct name {
 	uint32_t kind;
@@ -56,11 +56,11 @@ struct name {
 };
 
 /**
- * struct cpu - events of a CPU that wait
+ * struct cpu - waiting events of a CPU
  * @start, @end, @room: of the waiting records in @buf
- * @mark: records not far from the end, the older one first; those before @start are of no use any more
- * @last: stamp of the last one
- * @left: stamp of the last one that left
+ * @mark: records not far from the end, the older one first; those before @start are no longer valid
+ * @last: time stamp of the last one
+ * @left: time stamp of the last written one
  */
 struct cpu {
 	char *buf;
@@ -143,7 +143,7 @@ static struct name *replace_name(struct grt_packer *p, uint32_t kind, uint32_t i
 	return oldest;
 }
 
-/* Makes the record of a name at a moment, or of the oldest name that is known. */
+/* Makes the record of a name at a time, or of the oldest known name. */
 static void name_record(struct grt_ev_name *r, uint64_t time, const struct name *n)
 {
 	unsigned int i = 0;
@@ -229,14 +229,14 @@ static const struct grt_event *packer_at(const struct cpu *c, size_t at)
 	return (const struct grt_event *)(c->buf + at);
 }
 
-/* The next record is one to begin a search at. */
+/* A search can begin at the next record. */
 static void packer_mark(struct cpu *c)
 {
 	c->mark[0] = c->mark[1];
 	c->mark[1] = c->end;
 }
 
-/* A record that is not later than @time, if there is any: none of those before it is. */
+/* A record that is not later than @time, if there is one: all records before it are earlier, too. */
 static size_t packer_search_from(const struct cpu *c, uint64_t time)
 {
 	for (unsigned int i = MARKS; i--;)
@@ -245,7 +245,7 @@ static size_t packer_search_from(const struct cpu *c, uint64_t time)
 	return c->start;
 }
 
-/* An interrupt's event overtook this one: its place is near the end. */
+/* An interrupt's event came before this one, whose place is therefore near the end. */
 static void packer_insert(struct cpu *c, const struct grt_event *e)
 {
 	size_t at = packer_search_from(c, e->time);
@@ -282,11 +282,11 @@ int grt_packer_add(struct grt_packer *p, unsigned int cpu, const struct grt_even
 /* ----------------------------------------------------------- packets */
 
 /**
- * struct writer - a packet being written
- * @at: bytes used of the packet
- * @records: in it
- * @first, @last: stamps
- * @threads, @rings, @devices: numbers plus 1 whose names are in it, or unknown: by their lowest bits
+ * struct writer - a packet that is being written
+ * @at: used bytes of the packet
+ * @records: number of records in it
+ * @first, @last: time stamps
+ * @threads, @rings, @devices: numbers plus 1 whose names are in it, or unknown, by their lowest bits
  */
 struct writer {
 	struct grt_packer *p;
@@ -320,7 +320,7 @@ static void need_name(struct writer *w, uint64_t time, uint32_t kind, uint32_t i
 	packer_put_record(w, &r.e);
 }
 
-/* A change of name, on its way among the events. */
+/* A change of a name that waits among the events. */
 static void pass_name(struct writer *w, const struct grt_ev_name *r)
 {
 	struct name *n = packer_find_name(w->p, r->kind, r->id);
@@ -331,7 +331,7 @@ static void pass_name(struct writer *w, const struct grt_ev_name *r)
 	n->used = w->p->packet;
 }
 
-/* Neighbouring records mostly need the same names. Return: whether @id was not the last one in its place */
+/* Most neighbouring records need the same names. Return: whether @id was not the last one in its element */
 static inline bool packer_is_new(uint32_t near[NAMES_NEAR], uint32_t id)
 {
 	uint32_t *place = &near[id % NAMES_NEAR];
@@ -445,7 +445,7 @@ static size_t write_last(struct grt_packer *p, unsigned int cpu, char *buf, uint
 	return w.at;
 }
 
-/* Whether it is worth a packet. */
+/* Whether there is enough for a packet. */
 static bool enough(const struct cpu *c, uint64_t until)
 {
 	const struct grt_event *e;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-/* Files of packets as one, see parts.h. */
+/* Several files of packets as one, see parts.h. */
 #include "parts.h"
 
 #include <errno.h>
@@ -87,7 +87,7 @@ int grt_parts_add(struct grt_parts *p, int fd)
 	return 0;
 }
 
-/* The last one that begins at a position or before it; one that is empty has no byte. */
+/* The last one that begins at a position or before it; an empty one has no byte. */
 static const struct grt_file_part *parts_at(const struct grt_parts *p, uint64_t at)
 {
 	unsigned int low = 0, high = p->n;
@@ -153,7 +153,7 @@ static ssize_t parts_read_packed(const struct grt_file_part *part, struct grt_pa
 
 	if (len > left)
 		len = left;
-	/* a header alone need not be unpacked */
+	/* a header alone can be read without decompressing */
 	if (from + len <= sizeof(struct grt_packet))
 		return parts_pread(part->fd, buf, len,
 				   place->file + offsetof(struct grt_packed_head, packet) + from);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /*
- * A file of packets of any CPUs, one after the other, without metadata. It is
- * only read: a cut last packet stays as it is.
+ * A file of packets of any CPUs, one after the other, without metadata. It is only read: an incomplete last
+ * packet stays as it is.
  */
 #include "session.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /*
- * Opening and closing of sessions. How events flow through one is in flow.c.
+ * Opens and closes sessions. flow.c delivers the events of a session.
  */
 #include "session.h"
 #include "base/err_path.h"
@@ -17,14 +17,14 @@
 #include <unistd.h>
 
 /*
- * Bytes of all buffers together, as long as each has its smallest size. Everything that is read passes
- * through them, so they should fit into a CPU's second cache: with 16 CPUs, 256 KiB each instead of 64 made
- * reading 30 % slower.
+ * Bytes of all buffers together, as long as each has its smallest size. All data pass through them, so they
+ * should fit into a CPU's second-level cache: with 16 CPUs, reading was 30 % slower with 256 KiB each
+ * instead of 64.
  */
 #define BUFFERS_TOTAL (1U << 20)
-/* A live source hands out whole packets: a buffer should have room for one. */
+/* A live source delivers complete packets, so a buffer should have room for one. */
 #define LIVE_BUFFER (512U << 10)
-/* By which an input is recognised as text or packets. */
+/* Bytes that show whether an input is text or packets. */
 #define HEAD (64U << 10)
 /* Text without a newline is a line of its own up to this length. */
 #define ONE_LINE 1024U
@@ -84,7 +84,7 @@ static int add_cpu(struct grt_session *s, const struct grt_walk *w, const struct
 	return 0;
 }
 
-/* A packed file that ends within a packet. */
+/* A compressed file that ends within a packet. */
 static void session_note_tails(struct grt_session *s, const struct grt_parts *parts, const char *label)
 {
 	for (const struct grt_file_part *p = parts->part; p < parts->part + parts->n; p++)
@@ -199,14 +199,14 @@ bool grt_head_is_text(const char *head, size_t len)
 	for (size_t i = 0; i + sizeof(magic) <= len; i += 8)
 		if (!memcmp(head + i, &magic, sizeof(magic)))
 			return false;
-	/* a packet that is cut in its first word */
+	/* a packet that is cut within its first word */
 	if (len < sizeof(magic) && !memcmp(head, &magic, len))
 		return false;
-	/* lines, in which a NUL or the like may stand now and then; the first may be longer than the head */
+	/* text may contain a NUL now and then, and its first line may be longer than the head */
 	return odd <= len / 16 && (memchr(head, '\n', len) || len == HEAD || (len && len < ONE_LINE));
 }
 
-/* Reads the first bytes of the input; waits for those of a pipe. */
+/* Reads the first bytes of the input; waits for the first bytes of a pipe. */
 static int session_read_head(struct grt_session *s, int fd, const struct stat *st, struct grt_err *err)
 {
 	ssize_t n = 0;
@@ -246,7 +246,7 @@ static size_t session_name_length(const char *path)
 	return length;
 }
 
-/* The tool of this format cannot read a packed file. */
+/* The tool for this format cannot read a compressed file. */
 static int session_refuse_packed(const struct grt_session *s, struct grt_err *err)
 {
 	struct grt_err why;
@@ -264,7 +264,7 @@ static int session_refuse_packed(const struct grt_session *s, struct grt_err *er
 	return grt_err_set(err, ret, why.why, fix, "%s: not a trace", s->path);
 }
 
-/* Replaces a packed input by its contents, which must not be packed again. */
+/* Replaces a compressed input by its contents, which must not be compressed again. */
 static int session_unpack(struct grt_session *s, int *fd, struct stat *st, struct grt_err *err)
 {
 	const struct grt_packed packed = {*fd, s->path, s->head, s->head_len, s->is_pipe};
@@ -299,7 +299,7 @@ static int session_open_input(struct grt_session *s, int *fd, const struct grt_r
 			return readers[i]->open(s, *fd, err);
 	if (ret)
 		return ret;
-	/* who reads only directories, such as mend */
+	/* for commands that only read directories, such as mend */
 	if (S_ISREG(st.st_mode))
 		return grt_err_set(err, -EINVAL, "it is a file, and a recording is a directory",
 				   "the directory that grtrace record wrote", "%s: not a recording", s->path);
@@ -436,7 +436,9 @@ void grt_session_missed(struct grt_session *s, const struct grt_balance *missed,
 			  (unsigned long long)delivered);
 }
 
-/* The source of a stream, from its file SOURCE_NUMBER. Return: its length, 0: of none */
+/*
+ * The source of a stream, from its file's name SOURCE_NUMBER. Return: the name's length, 0: it has no source
+ */
 static size_t session_source_name(const char *label, const char **name)
 {
 	const char *file = strrchr(label, '/'), *end;
@@ -446,7 +448,7 @@ static size_t session_source_name(const char *label, const char **name)
 	return end ? (size_t)(end - *name) : 0;
 }
 
-/* Return: the element of the source, a new one where there was none; NULL without memory */
+/* Return: the element of the source, which may be new; NULL: no memory */
 static struct grt_source_losses *session_source(const struct grt_session *s, struct grt_source_losses **all,
 						unsigned int *n, const char *name, size_t len)
 {

@@ -93,8 +93,8 @@ ssize_t grt_stream_read_live(struct grt_stream *st, void *buf, size_t len)
 }
 
 /*
- * Gives up what lies before @pos. Positions and the buffer stay 8 aligned to
- * each other, so a live read of an odd length leaves its last bytes in place.
+ * Drops everything before @pos. Positions and the buffer have the same alignment modulo 8, so a live read of
+ * an odd length leaves its last bytes in place.
  */
 static void drop_consumed(struct grt_stream *st)
 {
@@ -105,13 +105,13 @@ static void drop_consumed(struct grt_stream *st)
 	st->buf_pos += drop;
 	memmove(st->buf, st->buf + drop, st->fill);
 	if (st->limit != NOWHERE && st->pos > st->buf_pos) {
-		/* a file can be entered anywhere: what lies between need not be read */
+		/* a file can be read from any position, so what lies between need not be read */
 		st->fill = 0;
 		st->buf_pos = st->pos;
 	}
 }
 
-/* How far the buffer may be filled: a stream that shares its file reads no records of others. */
+/* Up to where the buffer may be filled: a stream that shares its file reads no records of other streams. */
 static uint64_t read_until(const struct grt_stream *st, size_t n)
 {
 	uint64_t end = st->limit;
@@ -143,7 +143,7 @@ static int stream_refill(struct grt_stream *st, size_t n)
 	return 0;
 }
 
-/* A record larger than the buffer: it is rare, and 16 bits bound it. */
+/* A record that is larger than the buffer: this is rare, and its size has 16 bits. */
 static int stream_grow(struct grt_stream *st, size_t n)
 {
 	size_t cap = (n + 4095) & ~(size_t)4095;
@@ -160,8 +160,10 @@ static int stream_grow(struct grt_stream *st, size_t n)
 	return 0;
 }
 
-/* Brings @n bytes from @pos on into the buffer. Return: 1, 0 where the stream ends before, or a negative
- * errno */
+/*
+ * Reads @n bytes from @pos on into the buffer. Return: 1, 0: the stream ends before that, or a negative
+ * errno
+ */
 static int need(struct grt_stream *st, size_t n)
 {
 	int ret;
@@ -185,7 +187,7 @@ static struct grt_health *layout_health(struct grt_stream *st)
 	return st->quiet ? NULL : st->health;
 }
 
-/* The last bytes of the stream, too few for a header: do they begin one? */
+/* Whether the last bytes of the stream, which are too few for a header, begin one. */
 static bool begins_packet(const char *p, size_t n)
 {
 	static const uint32_t magic = GRT_PACKET_MAGIC;
@@ -232,7 +234,7 @@ static void fault_cut(struct grt_stream *st, struct grt_health *h, uint64_t from
 		  (unsigned long long)from, (unsigned long long)(to - from));
 }
 
-/* The stream ends. What is left is the beginning of a packet, or nothing that could be one. */
+/* The stream ends. The rest is the beginning of a packet, or nothing that could be one. */
 static void stream_finish(struct grt_stream *st)
 {
 	uint64_t eof = st->buf_pos + st->fill;
@@ -290,7 +292,7 @@ static void begin_packet(struct grt_stream *st)
 		st->key = st->packet.timestamp_begin;
 }
 
-/* From the end of a packet to the header of the next one that is this stream's. */
+/* Goes from the end of a packet to the header of this stream's next one. */
 static int enter_packet(struct grt_stream *st)
 {
 	uint32_t cpu = st->cpu;
@@ -335,7 +337,7 @@ static int broken_record(struct grt_stream *st, const char *why)
 	return 0;
 }
 
-/* A stream that ends inside a packet although it should not: a live one, or a file that became shorter. */
+/* A stream that ends unexpectedly inside a packet: a live stream, or a file that became shorter. */
 static int cut_packet(struct grt_stream *st)
 {
 	uint64_t eof = st->buf_pos + st->fill;
@@ -351,7 +353,7 @@ static const char *record_problem(const struct grt_stream *st, const struct grt_
 		return "its size does not fit its type or its packet";
 	if (e->time > st->last)
 		return "its time is after the end of its packet";
-	/* a packet whose content_size is too large runs into the header of the next one */
+	/* if a packet's content_size is too large, its records run into the header of the next packet */
 	if (e->time < st->packet.timestamp_begin && (uint32_t)e->time == GRT_PACKET_MAGIC)
 		return "a packet begins where a record should";
 	return NULL;
@@ -365,7 +367,7 @@ static void set_record_end(struct grt_stream *st)
 	st->end = st->buf + (end - st->buf_pos);
 }
 
-/* Return: 1 with the cursor on a record, 0 when the packet has no more, or a negative errno */
+/* Return: 1 with the cursor on a record, 0: the packet has no more, or a negative errno */
 static int enter_record(struct grt_stream *st)
 {
 	uint64_t left = st->content_end - st->pos;
@@ -433,11 +435,9 @@ static void fault_gap(struct grt_stream *st, uint64_t missing)
 }
 
 /*
- * A `clear` starts the numbers and the balance of a CPU again from 0, at a
- * later time. A smaller number at an earlier time is a packet that was here
- * before, or is out of place: nothing can be missing because of it, and what
- * follows does not follow it.
- * Return: the packet is in its place
+ * After `clear`, the numbers and the balance of a CPU begin at 0 again, at a later time. A smaller number at
+ * an earlier time is a packet that was read before, or is out of place: nothing can be missing because of
+ * it, and the next packet does not follow it. Return: whether the packet is in its place
  */
 static bool find_gap(struct grt_stream *st)
 {

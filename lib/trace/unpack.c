@@ -20,9 +20,9 @@
 #define ROOM (256U << 10)
 
 /**
- * struct unpack - an input while it is unpacked
- * @used: of head, a pipe's, handed out already
- * @taken: bytes of the input that came
+ * struct unpack - an input that is being decompressed
+ * @used: bytes of a pipe's head that were already read
+ * @taken: bytes of the input so far
  * @out: the file
  */
 struct unpack {
@@ -35,8 +35,11 @@ struct unpack {
 	uint8_t plain[ROOM];
 };
 
-/** struct unpack_kind - a row; @magic, @len: what inputs begin with; @all: unpacks one. Return: 0 or a
- * negative errno */
+/**
+ * struct unpack_kind - a row
+ * @magic, @len: the first bytes of such inputs
+ * @all: decompresses an input. Return: 0 or a negative errno
+ */
 struct unpack_kind {
 	const char *name;
 	const char *magic;
@@ -44,7 +47,7 @@ struct unpack_kind {
 	int (*all)(struct unpack *u);
 };
 
-/* Reads packed bytes. Return: bytes, 0: the end, or a negative errno with the error set */
+/* Reads compressed bytes. Return: number of bytes, 0: the end, or a negative errno with the error set */
 static ssize_t unpack_read(struct unpack *u)
 {
 	const struct grt_packed *p = u->p;
@@ -87,7 +90,7 @@ static int unpack_write(struct unpack *u, size_t len)
 	return 0;
 }
 
-/* @rest: bytes of those that came that were not understood */
+/* @rest: number of available bytes that were not understood */
 __attribute__((unused)) static int unpack_bad(struct unpack *u, bool cut, const char *tool, uint64_t rest)
 {
 	char fix[64];
@@ -104,7 +107,9 @@ __attribute__((unused)) static int unpack_bad(struct unpack *u, bool cut, const 
 /* 15 bits of window, as zlib's default; 16 more for gzip's header */
 #define GZIP_WINDOW (15 + 16)
 
-/* Unpacks the bytes that were read, which may belong to several members. Return: 0 or a negative errno */
+/*
+ * Decompresses the bytes that were read, which may belong to several members. Return: 0 or a negative errno
+ */
 static int unpack_gzip_some(struct unpack *u, z_stream *z, bool *whole)
 {
 	int ret, code = Z_OK;
@@ -191,7 +196,7 @@ static int unpack_zstd(struct unpack *u)
 /* ---------------------------------------------------------- trace-cmd */
 
 #ifdef GRT_HAVE_TRACECMD
-/* A pipe becomes a file. */
+/* Copies a pipe into a file. */
 static int unpack_tracecmd(struct unpack *u)
 {
 	int fd = u->p->is_pipe ? grt_tempfile_open() : u->p->fd, ret = fd < 0 ? unpack_no_place(u) : 0;

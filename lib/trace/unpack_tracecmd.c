@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /*
- * Recordings of trace-cmd (trace.dat) as the text that `trace-cmd report` makes of them,
- * by its library, which is loaded when it is needed. The library trusts its input: it
- * runs in a process of its own, whose end is all that a damaged file does.
+ * Converts recordings of trace-cmd (trace.dat) to the text that `trace-cmd report` prints, with its library,
+ * which is loaded when it is needed. The library trusts its input, so it runs in a separate process: a
+ * damaged file can only end that process.
  */
 #include "unpack_tracecmd.h"
 
@@ -25,7 +25,7 @@
 #define TRACEEVENT_LIBRARY "libtraceevent.so.1"
 #define INSTANCES_MAX 256
 #define MEMORY_MAX (UINT64_C(8) << 30)
-/* tracecmd_open_fd(): plugins are programs of a user */
+/* a flag of tracecmd_open_fd(): no plugins, because they are programs of a user */
 #define TRACECMD_FL_LOAD_NO_PLUGINS 1
 
 struct tracecmd_input;
@@ -65,7 +65,7 @@ static bool tracecmd_load(struct tracecmd *t)
 #undef LOAD
 }
 
-/* A text of an event is no line of its own. */
+/* A newline in an event's text must not begin a new line. */
 static void tracecmd_put(struct tracecmd *t)
 {
 	t->trace_seq_terminate(&t->text);
@@ -117,7 +117,7 @@ static int tracecmd_report(struct tracecmd *t, int fd)
 	return fflush(t->out) ? TRACECMD_NO_PLACE : TRACECMD_DONE;
 }
 
-/* The libraries have nothing to say to the user, and no memory without end. */
+/* Messages of the libraries are not for the user, and their memory is limited. */
 static void tracecmd_confine(void)
 {
 #ifndef __SANITIZE_ADDRESS__

@@ -32,7 +32,7 @@ static struct grt_walk_cpu *find_cpu(struct walk_state *ws, uint32_t cpu)
 	return &w->cpu[w->cpus++];
 }
 
-/* Without memory for these notes, reading is slower and has the same result. */
+/* Without memory for these positions, reading is slower and has the same result. */
 static void note_skip(struct grt_skips *s, struct grt_walk_cpu *c, uint64_t start, uint64_t end)
 {
 	if (!s || s->full)
@@ -80,7 +80,7 @@ static int walk_packets(struct walk_state *ws, uint64_t size)
 	int ret;
 
 	while ((ret = grt_stream_next(&ws->st)) > 0) {
-		/* from the first packet on this is a trace, and all of it is searched */
+		/* after the first packet, the input is known to be a trace, and all of it is searched */
 		ws->st.limit = size;
 		ws->st.at = GRT_AT_RECORDS;
 		ret = note_packet(ws);
@@ -96,7 +96,7 @@ static int no_trace(const char *label, struct grt_err *err)
 			   "file PATH, which prints its type", "%s: not a file of packets", label);
 }
 
-/* The first header is judged alone: its format decides whether the rest can be understood. */
+/* The first header is checked on its own: its format decides whether the rest can be understood. */
 static int judge_first(struct grt_stream *st, const char *label, enum grt_packet_look *look,
 		       struct grt_err *err)
 {
@@ -131,7 +131,7 @@ static int walk_walk(struct walk_state *ws, uint64_t size, struct grt_err *err)
 
 	if (ret)
 		return ret;
-	/* a file that does not begin with a packet is not searched for one forever */
+	/* if a file does not begin with a packet, only its beginning is searched for one */
 	ws->st.limit = look == GRT_LOOK_PACKET || size < GRT_PACKET_MAX ? size : GRT_PACKET_MAX;
 	ret = grt_stream_init(&ws->st, GRT_STREAM_BUF_MIN);
 	if (!ret)

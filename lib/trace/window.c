@@ -8,7 +8,7 @@
 
 #define SUFFIX "_window"
 
-/* The members by their names; @to is left out while it is not known, and 0 where it is not said always. */
+/* The names of the members; @to is omitted while it is unknown, and @deleted while it is 0. */
 static const struct {
 	const char *name;
 	size_t offset;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /*
- * A table by image. Records of one come in a row.
+ * A table by image. Most records come in a row from the same image.
  */
 #include "written.h"
 
@@ -11,7 +11,7 @@
 
 #define ROOM_FIRST 64U
 #define ROOM_MAX (1U << 20)
-/* Places that are looked at; a trace whose images are made to meet in one gets no answer. */
+/* Elements that are examined. If a malicious trace makes its images collide, they are not tracked. */
 #define PROBES 256U
 
 static uint64_t missing_of(const struct grt_written_image *i)
@@ -29,7 +29,7 @@ static uint32_t written_place_of(const struct grt_written *w, uint32_t pid, uint
 	return (uint32_t)(((number ^ pid) * 0x9e3779b97f4a7c15ULL) >> 32) & (w->room - 1);
 }
 
-/* The image's place, or the free one that it would have; NULL: there is none near. */
+/* The image's element, or a free one for it; NULL: there is none nearby. */
 static struct grt_written_image *written_find(const struct grt_written *w, uint32_t pid, uint64_t number)
 {
 	uint32_t at = w->room ? written_place_of(w, pid, number) : 0;
@@ -40,7 +40,7 @@ static struct grt_written_image *written_find(const struct grt_written *w, uint3
 	return NULL;
 }
 
-/* Return: 0, also where it is full, or -ENOMEM */
+/* Return: 0, also if it is full, or -ENOMEM */
 static int written_grow(struct grt_written *w)
 {
 	struct grt_written more = {.room = w->room ? 2 * w->room : ROOM_FIRST};
@@ -65,7 +65,7 @@ static int written_grow(struct grt_written *w)
 	return 0;
 }
 
-/* Makes the image the current one; there is none if the table has no place for it. Return: 0 or -ENOMEM */
+/* Makes the image the current one; if the table has no room for it, there is none. Return: 0 or -ENOMEM */
 static int written_find_image(struct grt_written *w, const struct grt_event *e)
 {
 	int ret = 2 * (w->images + 1) > w->room ? written_grow(w) : 0;
@@ -89,12 +89,12 @@ static void written_take_process(struct grt_written *w, struct grt_written_image
 	uint64_t lost = p->launches_lost + p->gpu_lost + p->ranges_lost + p->fields_lost;
 
 	made = made > lost ? made - lost : 0;
-	/* where older segments were deleted, its beginning is repeated behind records that come late */
+	/* if older segments were deleted, its begin is repeated after records that come late */
 	if (i->number) {
 		i->made = made > i->made ? made : i->made;
 		return;
 	}
-	/* images without a number: one that begins ends the one before */
+	/* images without a number: a new one ends the previous one */
 	if (p->what == 1 && i->made) {
 		w->before += missing_of(i);
 		i->made = i->here = 0;

@@ -27,7 +27,7 @@
 #include "jobs.h"
 #include "memory.h"
 
-/* A page of the GPU is as large: mappings count such pages. */
+/* The size of a GPU page, in which mappings count. */
 #define PAGE_BYTES 4096ULL
 
 /** struct iv_record, bo_create_record, bo_move_record - the events' format files */
@@ -52,7 +52,7 @@ struct bo_create_record {
 	__u32 type;
 	__u32 prefer;
 	__u32 allow;
-	__u32 flags; /* its name there is "visible" */
+	__u32 flags; /* in that format file, its name is "visible" */
 };
 
 struct bo_move_record {
@@ -81,8 +81,7 @@ int cs_ioctl(struct bpf_raw_tracepoint_args *ctx)
 	return 0;
 }
 
-/* An interrupt is of no thread that could be requested, and its ring is not one of the scheduler's by name.
- */
+/* An interrupt belongs to no thread, and the name of its ring is not a name of the scheduler. */
 SEC("tp/amdgpu/amdgpu_iv")
 int iv(struct iv_record *ctx)
 {

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Loads BPF programs and converts the records of their ring buffer into packets
- * per CPU. The section of a program names its tracepoint; a program whose tracepoint
- * does not exist on this kernel is not loaded, so one object works on kernels of
- * every age.
+ * Loads BPF programs and converts the records in their ring buffer into packets per CPU. The section of a
+ * program names its tracepoint. A program whose tracepoint does not exist on this kernel is not loaded, so
+ * one object works on kernels of every age.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -60,23 +59,31 @@
 /* How often the ring buffer is emptied if no reader calls. */
 #define TICK_NS 50000000L
 
-/* An event that an interrupt has overtaken is not later than this. */
+/*
+ * An event that was delayed by an interrupt is at most this much older than events before it in the ring
+ * buffer.
+ */
 #define WINDOW_NS 2000000ULL
 
-/* How long the naming of frames may take at a time, once capture is over. */
+/* How long one call may name frames after the end of capture. */
 #define PATIENCE_MS 20
 
 #define RING_BYTES_CPU ((uint64_t)1 << 20)
 #define RING_BYTES_MIN ((uint64_t)4 << 20)
 #define RING_BYTES_MAX ((uint64_t)1 << 30)
 
-/* The memory of the ring buffer without a user's choice is at most one part in this many of the machine's. */
+/* By default, the ring buffer takes at most this part of the machine's memory. */
 #define RING_MEMORY_SHARE 256
 #define RING_BYTES_SHARE_MAX ((uint64_t)128 << 20)
 
-/** struct cpu_tally - of a CPU: @events that came out of the ring buffer, @late: of these, too late for their
- * place, @filtered: events of a decoder that are not requested, @replaced: events that became a part of JOB
- * records, @whole: these; @flushed: see @flushes */
+/**
+ * struct cpu_tally - counts of a CPU
+ * @events: events from the ring buffer
+ * @late: of these, events that came too late for their place
+ * @filtered: events of a decoder that were not requested
+ * @replaced: events that became a part of JOB records; @whole: these records
+ * @flushed: see @flushes of struct capture
+ */
 struct cpu_tally {
 	uint64_t events;
 	uint64_t late;
@@ -86,10 +93,13 @@ struct cpu_tally {
 	uint64_t flushed;
 };
 
-/* Threads by the lowest bits of their numbers. */
+/* The number of threads that are found without a search, by the lowest bits of their tids. */
 #define THREADS_NEAR 256U
 
-/** struct named_thread - how a thread was called last; @names: the packer's grt_packer_names() then */
+/**
+ * struct named_thread - the last known name of a thread
+ * @names: grt_packer_names() of the packer at that time
+ */
 struct named_thread {
 	uint32_t tid;
 	uint32_t pid;
@@ -98,33 +108,34 @@ struct named_thread {
 };
 
 /**
- * struct capture - the state of such a source
- * @kind: what it is made of
- * @object: loaded, maps shared with the first one
- * @link: of each attached program
- * @tracefs: its root
+ * struct capture - the state of a source of BPF programs
+ * @kind: its description
+ * @object: loaded objects, which share maps with the first one
+ * @link: one per attached program
+ * @tracefs: the root of tracefs
  * @reader, @counts: the shared maps
- * @epoll: ready when the timer ticked or the programs called
- * @horizon: events up to this stamp are all here
- * @flushes: so far; up to @horizon everything leaves, of each CPU until its @flushed is this
- * @end: when the recording ends, 0: nobody has said
- * @ended: capture is over, what is left is all
- * @whole: so are the frames of stacks
- * @missed: times that a program was not run, since one was running already on that CPU
- * @forgotten: jobs in flight that the programs had no room for, known at the end
- * @asked: the next flush also hands out the jobs in flight at this time; 0: it does not
+ * @epoll: ready when the timer has expired or a program has woken the reader
+ * @horizon: all events up to this time have been read
+ * @flushes: number of flushes. A flush writes a CPU's events up to @horizon, and then sets the CPU's
+ *	@flushed to this number
+ * @end: when the recording ends, 0: not yet known
+ * @ended: capture has ended, and no more events will come
+ * @whole: all frames of stacks have been written
+ * @missed: how many times a program did not run because another one was running on the CPU
+ * @forgotten: number of jobs in flight for which the programs had no room; known at the end
+ * @asked: the next flush also writes the jobs in flight at this time; 0: it does not
  * @duty: its windows
- * @sums: of finished jobs
- * @without: objects left out, since a module has no BTF
- * @refused: objects left out, since the kernel does not take them: what the others report is whole without
- * @tables: the programs walk by unwind tables
- * @no_names: frames get none
- * @covered: another source has jobs that objects left out would report
- * @note: tells the user
- * @near: threads that need not be named again as long as nothing changes
- * @own: the decoder's
- * @samples: the clocks of programs that look at what runs
- * @positions: the ring buffer's, see position(); NULL without a decoder
+ * @sums: sums of finished jobs
+ * @without: number of objects left out because a module has no BTF
+ * @refused: number of objects left out because the kernel refuses them; the others work without them
+ * @tables: the programs walk stacks with unwind tables
+ * @no_names: frames get no names
+ * @covered: another source has the jobs that omitted objects would report
+ * @note: shows a note to the user
+ * @near: threads that need not be named again while nothing changes
+ * @own: the decoder's state
+ * @samples: the clocks of programs that sample what runs
+ * @positions: positions in the ring buffer, see position(); NULL without a decoder
  * @text: texts of describe()
  */
 struct capture {
@@ -272,7 +283,7 @@ static bool is_here(int tracefs, const struct bpf_program *prog)
 	       tracefs_find(tracefs, at.group[0] ? at.group : NULL, at.event, NULL, 0);
 }
 
-/* Fences are in every kernel: their programs only complete what those of a driver see. */
+/* Every kernel has fences: programs for fences only complete what a driver's programs see. */
 static bool is_helper(const struct bpf_program *prog)
 {
 	const char *section = bpf_program__section_name(prog);
@@ -290,7 +301,7 @@ static bool only_helps(struct bpf_object *o)
 	return true;
 }
 
-/* Whether another program of the object sees the same for less. */
+/* Return: whether another program of the object sees the same at a lower cost. */
 static bool is_replaced(int tracefs, struct bpf_object *o, const struct bpf_program *it)
 {
 	struct bpf_program *prog;
@@ -301,7 +312,10 @@ static bool is_replaced(int tracefs, struct bpf_object *o, const struct bpf_prog
 	return false;
 }
 
-/* Leaves out what this kernel does not have. Return: programs left that see something of their own */
+/*
+ * Leaves out what this kernel does not have. Return: the number of remaining programs that see something of
+ * their own
+ */
 static unsigned int grt_bpf_choose(int tracefs, struct bpf_object *o)
 {
 	unsigned int n = 0;
@@ -420,7 +434,7 @@ static const char *const shared_maps[] = {
 	"events",   "counts", "jobs",	"wholes",     "rings", "ring_names", "deps",	   "waits",
 	"commands", "stacks", "walked", ".data.gate", "sums",  "sum_rings",  "sum_places", ".data.sums"};
 
-/* The maps of the first object that has them serve all. */
+/* All objects use the maps of the first object that has them. */
 static int share_maps(struct capture *c, struct bpf_object *o)
 {
 	struct bpf_map *mine, *first = NULL;
@@ -468,8 +482,8 @@ static int grt_bpf_configure(struct capture *c, struct bpf_object *o, struct grt
 }
 
 /**
- * struct needs - an object reads a struct, which the BTF of the kernel or of a module must describe
- * @instead: the object to use without it, NULL: there is none
+ * struct needs - an object reads a struct that the BTF of the kernel or of a module must describe
+ * @instead: the object to use without that BTF; NULL: there is none
  */
 struct needs {
 	const char *object;
@@ -500,7 +514,7 @@ static bool has_type(const struct needs *n)
 	return found;
 }
 
-/* Return: the object that works here in place of @name; NULL: none does */
+/* Return: the object that works here in place of @name; NULL: there is none */
 static const char *grt_bpf_usable(const char *name)
 {
 	for (size_t i = 0; i < sizeof(needs) / sizeof(needs[0]); i++)
@@ -528,8 +542,8 @@ static void grt_bpf_refuse(struct capture *c, const char *name)
 
 /**
  * choose_object - opens an object, or the one that works here in its place
- * @found: NULL where there is nothing of it on this kernel
- * @programs: of these, those that see something of their own
+ * @found: NULL if this kernel has nothing for it
+ * @programs: number of its programs that see something of their own
  */
 static int choose_object(struct capture *c, const char *name, struct bpf_object **found,
 			 unsigned int *programs, struct grt_err *err)
@@ -611,8 +625,10 @@ static int grt_bpf_load_object(struct capture *c, const char *name, struct grt_e
 
 /* ------------------------------------------------------------- events */
 
-/* Gives the event what user space knows: the ring's number and engine, the device of an ioctl's end, stack
- * ids. */
+/*
+ * Sets what only user space knows: the ring's number and engine, the device at an ioctl's end, the ids of
+ * stacks.
+ */
 static int grt_bpf_complete_event(struct capture *c, unsigned int cpu, struct grt_event *e)
 {
 	int ret;
@@ -652,7 +668,7 @@ static int grt_bpf_name_thread(struct capture *c, unsigned int cpu, const struct
 	return ret;
 }
 
-/** struct labels - the parts that precede an event, NULL if they are missing */
+/** struct labels - the parts in front of an event; NULL: the record lacks the part */
 struct labels {
 	const struct nv_hit *hit;
 	const struct grt_bpf_comm *names;
@@ -660,7 +676,7 @@ struct labels {
 	const struct grt_bpf_text *text;
 };
 
-/* Takes the message apart that an event is made from. */
+/* Parses the message from which an event is made. */
 static int grt_bpf_read_text(struct capture *c, unsigned int cpu, struct grt_event *e, const struct labels *l)
 {
 	char message[BPF_TEXT + 1] = "", comm[BPF_COMM + 1] = "";
@@ -675,7 +691,7 @@ static int grt_bpf_read_text(struct capture *c, unsigned int cpu, struct grt_eve
 	return comm[0] ? grt_packer_name(c->packer, cpu, e->time, GRT_NAME_THREAD, e->tid, comm, comm) : 0;
 }
 
-/* A job as it was at @at: it was in flight. Return: 0 or -errno */
+/* A job that was in flight at the time @at. Return: 0 or -errno */
 static int grt_bpf_add_running(struct capture *c, unsigned int cpu, const struct grt_ev_job *whole,
 			       uint64_t at)
 {
@@ -687,13 +703,13 @@ static int grt_bpf_add_running(struct capture *c, unsigned int cpu, const struct
 	job.errors = 0;
 	job.commit = job.commit > at ? 0 : job.commit;
 	job.end = job.end > at ? 0 : job.end;
-	/* which job of a ring runs follows from the order of those in flight */
+	/* which job of a ring was running follows from the order of those in flight */
 	job.start = job.end ? job.start : 0;
 	job.inferred = job.start ? job.inferred : 0;
 	return grt_packer_add(c->packer, cpu, &job.e);
 }
 
-/* It ended while jobs in flight were looked for. Return: 0 or -errno */
+/* A job that ended while the jobs in flight were being looked up. Return: 0 or -errno */
 static int grt_bpf_take_job(struct capture *c, unsigned int cpu, const struct grt_ev_job *job)
 {
 	c->tally[cpu].whole++;
@@ -724,7 +740,7 @@ static int grt_bpf_take_event(struct capture *c, unsigned int cpu, struct grt_ev
 		grt_bpf_sums_meet(&c->sums, ring, e, !c->numbered.in_order);
 	if (!ret)
 		ret = grt_packer_add(c->packer, cpu, e);
-	/* which context runs follows from the order of all jobs */
+	/* which context was running follows from the order of all jobs */
 	if (!ret && !c->config.duty.parts && e->type != GRT_EV_JOB)
 		ret = grt_bpf_rings_switch(&c->numbered, c->packer, cpu, e);
 	if (ret != -ERANGE)
@@ -733,7 +749,7 @@ static int grt_bpf_take_event(struct capture *c, unsigned int cpu, struct grt_ev
 	return 0;
 }
 
-/* A record of the decoder's; the events that it makes of it come back through grt_bpf_put(). */
+/* A record for the decoder, which passes the events that it makes from it to grt_bpf_put(). */
 static int grt_bpf_take_call(struct capture *c, unsigned int cpu, const void *data, size_t size)
 {
 	const struct grt_bpf_decoder *d = c->kind->decoder;
@@ -818,7 +834,7 @@ ssize_t grt_bpf_rows(void *capture, const char *program, void **rows)
 	return n;
 }
 
-/* A record of the ring buffer; it is the programs' own, and checked all the same. */
+/* A record of the ring buffer. It comes from our own programs, and is checked all the same. */
 static int grt_bpf_on_record(void *arg, void *data, size_t size)
 {
 	union {
@@ -859,8 +875,8 @@ static int grt_bpf_on_record(void *arg, void *data, size_t size)
 }
 
 /*
- * Return: how much the programs have written, or this process has read; the kernel has both in the first
- * pages of the ring buffer.
+ * Return: how much the programs have written, or how much this process has read; the kernel stores both in
+ * the first pages of the ring buffer.
  */
 static uint64_t position(const struct capture *c, unsigned int page)
 {
@@ -868,7 +884,10 @@ static uint64_t position(const struct capture *c, unsigned int page)
 			       __ATOMIC_ACQUIRE);
 }
 
-/* Takes all records that were reserved before now; a record that is being written delays those after it. */
+/*
+ * Takes all records that were reserved before now. A record that is still being written delays the records
+ * after it.
+ */
 static int catch_up(struct capture *c)
 {
 	const struct timespec pause = {.tv_nsec = 20000};
@@ -912,7 +931,7 @@ static void set_config(struct capture *c, const struct source_setup *setup)
 		snprintf(c->config.ring, sizeof(c->config.ring), "%s", setup->ring);
 	if (c->kind->driver || setup->driver)
 		snprintf(c->config.driver, sizeof(c->config.driver), "%s", c->kind->driver ?: setup->driver);
-	/* a part of the stacks, or of their frames, would be useless */
+	/* without some of their records, stacks of uprobes would be useless */
 	if (!grt_types_empty(&setup->types) && !c->kind->points)
 		c->config.types = setup->types;
 	if (setup->duty)
@@ -936,7 +955,7 @@ static void set_config(struct capture *c, const struct source_setup *setup)
 }
 
 /*
- * Return: the size without a user's choice: what the CPUs need, or, if it is more, a share of the memory for
+ * Return: the size if the user chose none: what the CPUs need or, if it is more, a share of the memory, for
  * bursts.
  */
 static uint64_t default_bytes(const struct capture *c)
@@ -965,7 +984,9 @@ static uint64_t ring_bytes(const struct capture *c, uint64_t per_cpu)
 static int make_reader(struct capture *c, struct grt_err *err)
 {
 	struct itimerspec tick = {.it_interval.tv_nsec = TICK_NS, .it_value.tv_nsec = TICK_NS};
-	/* edge: data that waits is no reason to wake up before the programs call or the timer ticks */
+	/*
+	 * edge-triggered: waiting data is no reason to wake up before the programs call or the timer expires
+	 */
 	struct epoll_event called = {.events = EPOLLIN | EPOLLET}, ticked = {.events = EPOLLIN},
 			   asked = {.events = EPOLLIN};
 	int ring = bpf_object__find_map_fd_by_name(c->object[0], "events");
@@ -990,7 +1011,7 @@ static int make_reader(struct capture *c, struct grt_err *err)
 	return 0;
 }
 
-/* The gate lies in memory that the programs and we have together. */
+/* The gate is in memory that the programs and this process share. */
 static int grt_bpf_find_gate(struct capture *c, struct grt_err *err)
 {
 	void *page;
@@ -1033,7 +1054,7 @@ static int grt_bpf_open_decoder(struct capture *c, const struct source_setup *se
 	return c->kind->decoder->open(&c->own, c, setup, err);
 }
 
-/* Objects of a single driver have its name. */
+/* Objects for a single driver have the driver's name in theirs. */
 static bool grt_bpf_is_requested(const struct capture *c, const char *object)
 {
 	static const char *const drivers[] = {"amdgpu", "i915", "virtio_gpu"};
@@ -1126,7 +1147,7 @@ static int attach_points(struct capture *c, struct bpf_program *prog, struct grt
 
 	for (; p < c->kind->points + c->kind->n_points; p++) {
 		opts.bpf_cookie = p->number;
-		/* the file that was looked into, whatever has its name now */
+		/* the file that was inspected, even if its name belongs to another file now */
 		snprintf(file, sizeof(file), "/proc/self/fd/%d", p->fd);
 		link = c->links == PROGRAMS_MAX
 			       ? NULL
@@ -1212,7 +1233,7 @@ int grt_bpf_start(void *state, struct grt_err *err)
 	if (c->tables) {
 		grt_bpf_tables_begin(0);
 		if (c->config.pid) {
-			/* it runs already: its first stacks shall be whole, too */
+			/* the process runs already, and its first stacks should be complete, too */
 			grt_bpf_tables_begin((int)c->config.pid);
 			grt_bpf_tables_wait();
 		}
@@ -1235,7 +1256,7 @@ void grt_bpf_begins(void *state, uint64_t from)
 		c->kind->begun(c, &c->config, from);
 }
 
-/* Programs that remember states of the outside keep those of that moment. */
+/* Programs that keep states of the outside keep the states of that moment. */
 void grt_bpf_ends(void *state, uint64_t to)
 {
 	struct capture *c = state;
@@ -1247,7 +1268,7 @@ void grt_bpf_ends(void *state, uint64_t to)
 		bpf_map_update_elem(map, &first, &to, BPF_ANY);
 }
 
-/* Before Linux 5.19 unprivileged_bpf_disabled is about maps that are open, too. */
+/* Before Linux 5.19, unprivileged_bpf_disabled also concerns maps that are open already. */
 static bool maps_need_privilege(void)
 {
 	FILE *f = fopen("/proc/sys/kernel/unprivileged_bpf_disabled", "re");
@@ -1261,14 +1282,14 @@ static bool maps_need_privilege(void)
 	       (major < 5 || (major == 5 && minor < 19));
 }
 
-/* Mappings of processes are read while their stacks arrive, and mapped files are opened. */
+/* While stacks arrive, mappings of processes are read and mapped files are opened. */
 int grt_bpf_confine(void *state, uint64_t *keep, struct grt_err *err)
 {
 	struct capture *c = state;
 
 	if (maps_need_privilege())
 		*keep |= 1ULL << CAP_BPF;
-	/* tables are maps that are made when they are needed */
+	/* maps of unwind tables are created when they are needed */
 	if (c->tables)
 		*keep |= 1ULL << CAP_BPF;
 	if (c->config.stacks & BPF_STACK_USER)
@@ -1300,7 +1321,7 @@ static uint64_t grt_bpf_lost(const struct capture *c)
 	return lost;
 }
 
-/* One descriptor wakes all streams; the stream that is read first empties the ring buffer for all. */
+/* All streams share one descriptor; the stream that is read first empties the ring buffer for all of them. */
 static int refresh(struct capture *c)
 {
 	struct epoll_event ready[3];
@@ -1358,7 +1379,7 @@ static void note_unnamed(const struct capture *c)
 	c->note(text);
 }
 
-/* The other sources have stopped, too, so that it may take its time. Return: 0 or -ENOMEM */
+/* The other sources have stopped as well, so this may take time. Return: 0 or -ENOMEM */
 static int name_stacks(struct capture *c)
 {
 	int ret;
@@ -1368,7 +1389,10 @@ static int name_stacks(struct capture *c)
 	ret = c->config.stacks ? grt_bpf_stacks_name(&c->stacks, c->packer, c->horizon, PATIENCE_MS) : 1;
 	if (ret <= 0)
 		return ret;
-	/* a branch: QEMU 7.2 loses the flags of SETcc into a page that it shares with the process of names */
+	/*
+	 * this must be a branch: QEMU 7.2 loses the flags of SETcc into a page that is shared with the
+	 * naming process
+	 */
 	c->whole = true;
 	note_unnamed(c);
 	return 0;
@@ -1392,7 +1416,7 @@ ssize_t grt_bpf_read(void *state, unsigned int i, void *buf, size_t len)
 	return c->whole ? 0 : -EAGAIN;
 }
 
-/* One job of the programs' table, at @at. Return: 1: it is in flight, 0: it is not, or -errno */
+/* One job from the programs' table, at the time @at. Return: 1: it is in flight, 0: it is not, or -errno */
 static int grt_bpf_tell_job(struct capture *c, int table, const struct job_key *key, const struct whole *w,
 			    uint64_t at)
 {
@@ -1413,7 +1437,7 @@ static int grt_bpf_tell_job(struct capture *c, int table, const struct job_key *
 	struct whole later;
 	int ret;
 
-	/* the job is complete by now, or a later record will report it */
+	/* the job has completed meanwhile, or a later record will report it */
 	if (w->submit > at || bpf_map_lookup_elem(table, key, &later) || later.job.state & JOB_DONE)
 		return 0;
 	ev.e.pid = w->job.pid;
@@ -1426,7 +1450,7 @@ static int grt_bpf_tell_job(struct capture *c, int table, const struct job_key *
 
 #define JOBS_AT_A_TIME 1024U
 
-/* All that are in flight at @at. Return: how many, or -errno */
+/* Writes all jobs in flight at the time @at. Return: their number, or -errno */
 static int64_t grt_bpf_tell_jobs(struct capture *c, uint64_t at)
 {
 	struct job_key key[JOBS_AT_A_TIME];
@@ -1448,7 +1472,7 @@ static int64_t grt_bpf_tell_jobs(struct capture *c, uint64_t at)
 	return ret < 0 ? ret : all;
 }
 
-/* Names the threads and processes that have sums, which no event does. Return: 0 or -ENOMEM */
+/* Names the threads and processes of sums, because no event names them. Return: 0 or -ENOMEM */
 static int grt_bpf_name_sums(struct capture *c, uint64_t at)
 {
 	struct grt_bpf_sum *sum;
@@ -1518,7 +1542,7 @@ int grt_bpf_flush(void *state, struct grt_err *err)
 	return 0;
 }
 
-/* Frames are records that the next flush brings. */
+/* The next flush writes the frames as records. */
 int grt_bpf_name(void *state)
 {
 	struct capture *c = state;
@@ -1526,7 +1550,7 @@ int grt_bpf_name(void *state)
 	return c->config.stacks ? grt_bpf_stacks_name(&c->stacks, c->packer, c->horizon, 0) : 1;
 }
 
-/* The kernel counts them by program and not by CPU (from 5.12): they are put down to the first one. */
+/* From 5.12 on, the kernel counts these by program and not by CPU: the first CPU gets them all. */
 static void read_missed(struct capture *c)
 {
 	struct bpf_prog_info info;
@@ -1565,8 +1589,8 @@ static void note_samples(const struct capture *c)
 }
 
 /*
- * Return: whether the offered events equal those that arrived, were filtered, or were lost; otherwise events
- * are uncounted.
+ * Return: whether the number of offered events equals the sum of events that arrived, were filtered, or were
+ * lost; otherwise events are uncounted.
  */
 static int check_counts(const struct capture *c, struct grt_err *err)
 {
@@ -1583,8 +1607,10 @@ static int check_counts(const struct capture *c, struct grt_err *err)
 	return 0;
 }
 
-/* Jobs that are one record each are complete or still in flight: for others the table of the programs had no
- * room. Return: 0 or -errno */
+/*
+ * Jobs with one record each have completed or are in flight; for all others, the programs' table had no
+ * room. Return: 0 or -errno
+ */
 static int grt_bpf_end_jobs(struct capture *c, uint64_t end)
 {
 	uint64_t submitted = 0, known = 0;
@@ -1635,7 +1661,7 @@ static void note_stacks(const struct capture *c)
 	c->note(text);
 }
 
-/* The counts are of all sources: the first one prints them. */
+/* The counts are those of all sources: the first source prints them. */
 static void note_code_objects(const struct capture *c)
 {
 	static bool told;
@@ -1660,7 +1686,7 @@ int grt_bpf_stop(void *state, struct grt_err *err)
 
 	if (c->ended)
 		return 1;
-	/* what a decoder looks at is sure only as long as the programs report changes */
+	/* what a decoder has looked up is valid only as long as the programs report changes */
 	ret = c->kind->decoder ? consume(c) : 0;
 	grt_bpf_detach(c);
 	if (!ret)
@@ -1689,7 +1715,7 @@ int grt_bpf_stop(void *state, struct grt_err *err)
 	return ret ? ret : 1;
 }
 
-/* A stream that ended too early has left events that nothing else counts. */
+/* If a stream ended too early, events are left that nothing else counts. */
 int grt_bpf_missed(void *state, struct grt_balance *missed, struct grt_err *err)
 {
 	struct capture *c = state;
@@ -1753,7 +1779,7 @@ int grt_bpf_describe(void *state, struct grt_env *env, int room)
 	c->text[7].value[0] = c->text[8].value[0] = '\0';
 	if (c->tables) {
 		grt_bpf_tables_text(c->text[7].value, sizeof(c->text[7].value));
-		/* a decoder counts its own */
+		/* a decoder has its own counts */
 		if (!c->kind->decoder)
 			grt_bpf_stacks_ends_text(c->stacks.ends, c->text[8].value, sizeof(c->text[8].value));
 	}
@@ -1849,7 +1875,7 @@ int grt_bpf_own_map(void *capture, const char *name)
 	return -ENOSYS;
 }
 
-/* grt_bpf_open() never succeeds, so the other functions are only called to close nothing. */
+/* grt_bpf_open() never succeeds, so the other functions are only called to close what was never opened. */
 int grt_bpf_start(void *state, struct grt_err *err)
 {
 	return not_built(err);

@@ -15,15 +15,15 @@ struct bpf_object;
 struct nv_hit;
 
 /**
- * struct grt_bpf_decoder - makes events of records that are none (BPF_HAS_CALL)
+ * struct grt_bpf_decoder - makes events from records that are not events (BPF_HAS_CALL)
  * @open: begins; @capture is for grt_bpf_put(), grt_bpf_rows() and grt_bpf_own_map()
- * @who: time and thread of a record, which is checked here. Return: whether it is sound
- * @take: a record, from behind the names. Return: 0 or -errno
- * @look: whether it has to know how things are outside; if so, it takes a look at them
- * @settle: all records of before that look have been taken. Return: 0 or -errno
+ * @who: checks a record and reads its time and thread. Return: whether the record is valid
+ * @take: takes a record without the names in front of it. Return: 0 or -errno
+ * @look: takes a look at the state of the system if the decoder needs one. Return: whether it has done so
+ * @settle: all records from before that look have been taken. Return: 0 or -errno
  * @end: all records have been taken; may be NULL. Return: 0 or -errno
- * @describe: what belongs into the recording's environment, as text
- * @close: frees it; NULL is allowed
+ * @describe: writes text for the recording's environment
+ * @close: frees the decoder; NULL is allowed
  */
 struct grt_bpf_decoder {
 	int (*open)(void **own, void *capture, const struct source_setup *setup, struct grt_err *err);
@@ -37,10 +37,10 @@ struct grt_bpf_decoder {
 };
 
 /**
- * struct grt_bpf_point - where a uprobe is put
- * @path: of the file, for messages; @fd is what counts
- * @offset: place in it
- * @number: that its hits get
+ * struct grt_bpf_point - the place of a uprobe
+ * @path: path of the file, only for messages; @fd is used
+ * @offset: offset in the file
+ * @number: number that hits of the uprobe have
  */
 struct grt_bpf_point {
 	const char *path;
@@ -50,11 +50,10 @@ struct grt_bpf_point {
 };
 
 /**
- * struct grt_bpf_probes - programs for functions of a kernel module: those of an object whose sections are
- *	named kprobe and kretprobe
- * @object: that has them
- * @attach: attaches them to every function that is here. Return: how many links it made, at most @room, or
- *	-errno
+ * struct grt_bpf_probes - programs for functions of a kernel module, in sections named kprobe and kretprobe
+ * @object: the object with these programs
+ * @attach: attaches the programs to every function that exists here. Return: the number of links, at most
+ *	@room, or -errno
  * @tell: sets the fields of an event for a hit
  */
 struct grt_bpf_probes {
@@ -64,21 +63,21 @@ struct grt_bpf_probes {
 };
 
 /**
- * struct grt_bpf_kind - what a source is made of
- * @name: of the source
- * @driver: only rings of this driver, NULL: as the user says
- * @objects: names of its objects, ended by NULL. Of these, programs whose
- *	tracepoint this kernel does not have are left out
- * @configure: makes further settings of the programs; may be NULL
- * @frequency: of samples of what runs, Hz, 0: none are taken; NULL: none
- * @probes: for functions; NULL: it has none
- * @decoder: for programs whose records are no events; NULL: theirs are
- * @complete: gives an event of the programs what only user space knows; may be NULL
- * @begun: the recording has, at @from, ns; may be NULL
- * @over: they are no more: puts in what the end of the recording cuts off, with grt_bpf_add_event();
- *	@end is when that was, ns. Return: 0 or -errno; may be NULL
- * @duty: GRT_WINDOW_*: it obeys --duty, and what its windows are of
- * @points: for programs of the section "uprobe", of which there are @n_points
+ * struct grt_bpf_kind - the description of a source of BPF programs
+ * @name: name of the source
+ * @driver: only rings of this driver; NULL: as the user requests
+ * @objects: names of its objects, ended by NULL. Programs whose tracepoint this kernel does not have are
+ *	left out
+ * @configure: changes settings of the programs; may be NULL
+ * @frequency: samples per second of what runs; 0 or NULL: no samples
+ * @probes: programs for functions of kernel modules; NULL: there are none
+ * @decoder: makes events from the programs' records; NULL: these are events
+ * @complete: sets what only user space knows in an event of the programs; may be NULL
+ * @begun: called when the recording has begun, at @from, ns; may be NULL
+ * @over: called after the programs were detached, at @end, ns: adds, with grt_bpf_add_event(), what the end
+ *	of the recording cut off; may be NULL. Return: 0 or -errno
+ * @duty: GRT_WINDOW_*: the source obeys --duty, and what its windows contain; 0: it does not
+ * @points: the @n_points places of programs in the section "uprobe"
  */
 struct grt_bpf_kind {
 	const char *name;
@@ -100,27 +99,28 @@ struct grt_bpf_kind {
 int grt_bpf_open(void **state, const struct source_setup *setup, const struct grt_bpf_kind *kind,
 		 struct grt_err *err);
 
-/** grt_bpf_probe - whether they would work here: 0, or -errno with what is missing in *err */
+/** grt_bpf_probe - whether the source would work here. Return: 0, or -errno with what is missing in *err */
 int grt_bpf_probe(const char *const *objects, struct grt_err *err);
 
-/** grt_bpf_probe_driver - the same for the module of one @driver, which must be loaded; NULL: any driver */
+/** grt_bpf_probe_driver - as grt_bpf_probe(), if the module of @driver is loaded, or any driver's (NULL) */
 int grt_bpf_probe_driver(const char *const *objects, const char *driver, struct grt_err *err);
 
-/** grt_bpf_put - an event that a decoder has made, for the stream of @cpu. Return: 0 or -ENOMEM */
+/** grt_bpf_put - adds an event that a decoder has made to the stream of @cpu. Return: 0 or -ENOMEM */
 int grt_bpf_put(void *capture, struct grt_event *e, uint32_t cpu);
 
 /**
- * grt_bpf_add_event - the same for an event as the programs make it: its stack ids are completed
- * @names: of its thread; NULL: they are known
+ * grt_bpf_add_event - as grt_bpf_put(), for an event with ids of stacks as the programs write them, which
+ * are completed
+ * @names: names of its thread; NULL: they are known
  * Return: 0 or -ENOMEM
  */
 int grt_bpf_add_event(void *capture, struct grt_event *e, uint32_t cpu, const struct grt_bpf_comm *names);
 
 /**
- * grt_bpf_rows - what an iterator program writes
+ * grt_bpf_rows - runs an iterator program
  * @program: its name
- * @rows: gets the bytes, which the caller frees
- * Return: how many, or -errno
+ * @rows: gets the bytes that it writes; the caller frees them
+ * Return: the number of bytes, or -errno
  */
 ssize_t grt_bpf_rows(void *capture, const char *program, void **rows);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Names of device files, from sysfs at their first event (NVIDIA's are not
- * there): a device keeps its number while it is there.
+ * Names of device files, read from sysfs at the first event of each device. NVIDIA's devices are not in
+ * sysfs. A device keeps its number as long as it exists.
  */
 #include <libgen.h>
 #include <stdio.h>
@@ -48,7 +48,10 @@ static struct grt_bpf_device *grt_bpf_devices_find_device(struct grt_bpf_devices
 	return k;
 }
 
-/* DRM's device files. Events of memory have the index of the GPU's primary one, whichever driver it is of. */
+/*
+ * DRM's device files. Events of memory have the index of the GPU's primary device file, whichever driver the
+ * GPU has.
+ */
 #define DRM_MAJOR 226U
 
 static bool is_memory(const struct grt_event *e)
@@ -72,7 +75,7 @@ int grt_bpf_devices_see(struct grt_bpf_devices *d, struct grt_packer *p, unsigne
 	}
 	if (is_memory(e))
 		e->device |= DRM_MAJOR << 20;
-	/* smaller numbers are a driver's own count of its devices */
+	/* smaller numbers are the driver's own count of its devices */
 	known = MAJOR_OF(e->device) ? grt_bpf_devices_find_device(d, e->device) : NULL;
 	if (!known || !known->name[0] || known->names == grt_packer_names(p))
 		return 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * Device files of events: the node and driver of a device number, and the device of an ioctl's end, which
- * only its beginning has.
+ * only the event of its begin has.
  */
 #ifndef GRTRACE_BPF_DEVICES_H
 #define GRTRACE_BPF_DEVICES_H
@@ -14,8 +14,9 @@
 #define BPF_CALLS_OPEN 4096
 
 /**
- * struct grt_bpf_device - a device number that occurred; @name empty: the file does not exist any more;
- * @names: grt_packer_names() of the packer when it was named
+ * struct grt_bpf_device - a device number that occurred
+ * @name: empty: the file no longer exists
+ * @names: grt_packer_names() of the packer when the device was named
  */
 struct grt_bpf_device {
 	uint32_t number;
@@ -25,9 +26,9 @@ struct grt_bpf_device {
 };
 
 /**
- * struct grt_bpf_devices - all zero is empty
- * @known: of which there are @used; later ones go without names
- * @open: by a hash of the thread: the device of the ioctl it is in
+ * struct grt_bpf_devices - all bytes zero: empty
+ * @known: the devices, @used of them; devices beyond the limit have no names
+ * @open: the device of the ioctl that each thread is in, by a hash of the thread
  */
 struct grt_bpf_devices {
 	struct grt_bpf_device known[BPF_DEVICES_KNOWN];
@@ -39,7 +40,7 @@ struct grt_bpf_devices {
 };
 
 /**
- * grt_bpf_devices_see - learns from an event, completes it, and says how its device is called
+ * grt_bpf_devices_see - learns from an event, completes it, and names its device
  * Return: 0 or -ENOMEM
  */
 int grt_bpf_devices_see(struct grt_bpf_devices *d, struct grt_packer *p, unsigned int cpu,

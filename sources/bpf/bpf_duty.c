@@ -12,6 +12,9 @@
 /* A window is settled this long after its end: its last events have been read by then. */
 #define DUTY_SETTLE_NS 10000000ULL
 
+/* A window that begins sooner than this is not announced any more: its first events might be missed. */
+#define DUTY_ARM_NS 5000000ULL
+
 static int duty_put(const struct grt_bpf_duty *duty, struct grt_packer *p, uint64_t time,
 		    struct grt_ev_window *e)
 {
@@ -44,39 +47,44 @@ static struct grt_ev_window duty_window(const struct grt_bpf_duty *duty, uint64_
 		.begin = begin, .end = begin + duty->d.window, .number = (uint32_t)period + 1, .what = what};
 }
 
-static void duty_arm(struct grt_bpf_duty *duty, bool on, uint64_t now)
+static void duty_arm(struct grt_bpf_duty *duty, bool on)
 {
-	if (on == (duty->since != 0))
-		return;
-	duty->since = on ? now : 0;
 	__atomic_store_n(&duty->gate->armed, on, __ATOMIC_SEQ_CST);
 }
 
-/* Writes records of the next windows before they begin. */
+/*
+ * Writes records of the next windows before they begin: the programs record those only. On a busy machine we
+ * may come too late for a window; it is missed, and no other one is announced before its end, because until
+ * then the programs would take the rest of it for a window.
+ */
 static int duty_announce(struct grt_bpf_duty *duty, struct grt_packer *p, uint64_t now)
 {
+	struct grt_ev_window e;
 	int ret = 0;
 
-	while (!ret && grt_duty_begin(&duty->d, duty->told) < now + DUTY_AHEAD_NS) {
-		struct grt_ev_window e = duty_window(duty, duty->told, GRT_WINDOW_TO_COME);
-
-		duty_arm(duty, true, now);
+	for (; !ret; duty->told++) {
+		e = duty_window(duty, duty->told, GRT_WINDOW_TO_COME);
+		if (e.begin >= now + DUTY_AHEAD_NS)
+			break;
+		if (e.begin < grt_now() + DUTY_ARM_NS) {
+			if (duty->done != duty->told || e.end > grt_now())
+				break;
+			duty->done++;
+			duty->missed++;
+			continue;
+		}
 		ret = duty_put(duty, p, now, &e);
-		duty->told++;
+		duty_arm(duty, true);
+		__atomic_store_n(&duty->gate->until, e.begin + 1, __ATOMIC_SEQ_CST);
 	}
 	return ret;
 }
 
-/* Whether the gate was armed from its beginning to its end. */
 static int duty_settle(struct grt_bpf_duty *duty, struct grt_packer *p, uint64_t now, uint64_t lost)
 {
 	struct grt_ev_window e = duty_window(duty, duty->done, GRT_WINDOW_OVER);
 
 	duty->done++;
-	if (!duty->since || e.begin < duty->since) {
-		duty->missed++;
-		return 0;
-	}
 	duty->whole++;
 	e.lost = lost - duty->lost;
 	duty->lost = lost;
@@ -104,7 +112,7 @@ int grt_bpf_duty_look(struct grt_bpf_duty *duty, struct grt_packer *p, uint64_t 
 	       grt_duty_begin(&duty->d, duty->done) + duty->d.window + DUTY_SETTLE_NS < now)
 		ret = duty_settle(duty, p, now, lost);
 	if (duty->done == duty->told)
-		duty_arm(duty, false, now);
+		duty_arm(duty, false);
 	return ret ?: duty_announce(duty, p, now);
 }
 
@@ -116,6 +124,6 @@ int grt_bpf_duty_end(struct grt_bpf_duty *duty, struct grt_packer *p, uint64_t t
 		return 0;
 	while (!ret && duty->done < duty->told && grt_duty_begin(&duty->d, duty->done) + duty->d.window <= to)
 		ret = duty_settle(duty, p, to, lost);
-	duty_arm(duty, false, to);
+	duty_arm(duty, false);
 	return ret ?: duty_mark(duty, p, to, GRT_WINDOW_OVER);
 }

@@ -16,17 +16,15 @@
  * @d: the windows
  * @gate: gate of the programs, in their memory
  * @of: GRT_WINDOW_*
- * @since: the time since which the gate is armed; 0: it is not
  * @told: periods before this one have the record before their window; @done: those before this one also have
  *	the record after it
- * @whole, @missed: windows that were recorded, and those for which the gate was armed too late
+ * @whole, @missed: windows that were recorded, and those for which the loader came too late
  * @lost: events lost when the last record was written
  */
 struct grt_bpf_duty {
 	struct grt_duty d;
 	struct grt_bpf_gate *gate;
 	uint16_t of;
-	uint64_t since;
 	uint64_t told;
 	uint64_t done;
 	uint64_t whole;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Reads the format files of the DRM scheduler's tracepoints (Linux 5.15 to 7.3,
- * drivers/gpu/drm/scheduler/gpu_scheduler_trace.h). A row names the meaning of a field of a tracepoint; the
- * names changed between 6.14 and 6.17.
+ * drivers/gpu/drm/scheduler/gpu_scheduler_trace.h). A row gives the meaning of a tracepoint's field. The
+ * fields got other names between 6.14 and 6.17.
  */
 #include "bpf_format.h"
 
@@ -15,7 +15,12 @@
 
 #define GROUP "gpu_scheduler"
 
-/** struct row - @field of @event, at @place of struct grt_bpf_format; @size: bytes, 0: of any size */
+/**
+ * struct row - a field of a tracepoint
+ * @field, @event: its name, and the name of the tracepoint
+ * @place: where struct grt_bpf_format has its offset
+ * @size: bytes; 0: any size
+ */
 struct row {
 	const char *event;
 	const char *field;

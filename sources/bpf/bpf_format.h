@@ -8,9 +8,9 @@
 #include "shared.h"
 
 /**
- * grt_bpf_format_read - reads the format files of the tracepoints that are here
- * @tracefs: its root
- * Return: 0, -ENOENT where one that is here lacks a field that it must have, with its name in *err
+ * grt_bpf_format_read - reads the format files of the tracepoints that this kernel has
+ * @tracefs: the root of tracefs
+ * Return: 0, or -ENOENT if a tracepoint lacks a necessary field, whose name is in *err
  */
 int grt_bpf_format_read(int tracefs, struct grt_bpf_format *format, struct grt_err *err);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The BTF of the kernel is read once for all functions that are requested in a
- * row, that of a module for each of its functions.
+ * The BTF of the kernel is read once for all functions that are requested in a row; the BTF of a module is
+ * read for each of its functions.
  */
 #include "bpf_functions.h"
 
@@ -16,7 +16,9 @@
 #include <string.h>
 #include <unistd.h>
 
-/** struct function - one that is not in the kernel itself, or of use only with others */
+/**
+ * struct function - a function that is not in the kernel itself, or that is only useful together with others
+ */
 struct function {
 	const char *name;
 	const char *module;
@@ -26,7 +28,7 @@ struct function {
 static const struct function functions[] = {
 	{"drm_syncobj_wait_ioctl", "drm", {NULL}},
 	{"drm_syncobj_timeline_wait_ioctl", "drm", {NULL}},
-	/* what begins there ends in these */
+	/* calls that begin in the function above end in these */
 	{"sync_file_poll", NULL, {"do_sys_poll", "do_select"}},
 };
 
@@ -38,7 +40,7 @@ const char *grt_bpf_function_of(const char *section)
 }
 
 /*
- * Gets the name of a system call from that of its function, such as __x64_sys_ioctl; the kernel's compat
+ * Gets the name of a system call from the name of its function, such as __x64_sys_ioctl; the kernel's compat
  * functions have other names.
  */
 static bool names_call(const char *function, char name[32])
@@ -58,8 +60,10 @@ bool grt_bpf_function_replaces(const char *section, const char *other)
 	return !other || !strcmp(tracepoint, other);
 }
 
-/* Some kernels have the function and let no program be there: one that does nothing is put there, and taken
- * away again. */
+/*
+ * Some kernels have the function and refuse programs there. To find out, a program that does nothing is
+ * attached and detached again.
+ */
 static bool can_be_at(const struct btf *kernel, const char *function)
 {
 	const struct bpf_insn nothing[] = {{.code = BPF_ALU64 | BPF_MOV | BPF_K},

@@ -8,15 +8,20 @@
 
 #include <stdbool.h>
 
-/** grt_bpf_function_of - the function that a program's section names; NULL: it is of another kind */
+/**
+ * grt_bpf_function_of - the function in the name of a program's section; NULL: the section is of another
+ * kind
+ */
 const char *grt_bpf_function_of(const char *section);
 
-/** grt_bpf_function_here - whether it is here, and what its program cannot do without */
+/**
+ * grt_bpf_function_here - whether this kernel has the function, and everything else that its program needs
+ */
 bool grt_bpf_function_here(const char *function);
 
 /**
- * grt_bpf_function_replaces - whether @section is at a system call's function, and of use in place of @other,
- * which is at its tracepoint: it costs less; NULL: in place of any
+ * grt_bpf_function_replaces - whether @section is at the function of a system call and replaces the more
+ * expensive @other at its tracepoint; @other NULL: whether it replaces any program
  */
 bool grt_bpf_function_replaces(const char *section, const char *other);
 

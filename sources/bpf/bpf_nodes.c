@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Stacks are walked by unwind tables; until a process has its own, and on older
- * kernels, by the kernel along frame pointers. Code that keeps none leads that one
- * astray: what is in no code of the process is no frame, and nothing behind it is
- * believed; such stacks are counted.
+ * Stacks are walked with unwind tables. Until a process has its tables, and on older kernels, the kernel
+ * walks along frame pointers instead. Code without frame pointers misleads that walk: an address that is in
+ * no code of the process is not a frame, and the addresses after it are not used; such stacks are counted.
  *
- * What lies where is read from /proc when a program is met first, and again when
- * an address is in nothing that is known.
+ * Mappings are read from /proc when a program occurs for the first time, and again if an address is in no
+ * known mapping.
  */
 #include "bpf_nodes.h"
 
@@ -35,23 +34,26 @@
 #include "host/maps.h"
 
 /*
- * The most programs, stacks and nodes of them that are remembered; if there are more, the oldest are
- * forgotten and reported again.
+ * Most programs, stacks and nodes that are remembered. If there are more, the oldest are forgotten and
+ * reported again.
  */
 #define IMAGES_MAX 4096U
 #define STACKS_MAX (1U << 20)
 #define NODES_MAX (1U << 20)
 
-/* Between two readings of a process's mappings, ns. */
+/* Least time between two readings of a process's mappings, ns. */
 #define PATIENCE_NS 20000000ULL
 /*
- * Definitions get a time this much before their use, and a program's record a time before that, because a hit
- * of another CPU that arrives later may have an earlier time, ns.
+ * The time of a definition is this much earlier than its first use, and the time of a program's record still
+ * earlier, because a hit on another CPU that is read later may have an earlier time, ns.
  */
 #define DEFINED_NS 500000ULL
 #define BEGUN_NS 1000000ULL
 
-/** struct mapping - executable memory of a process; @module: its number, 0: of no file (made at run time) */
+/**
+ * struct mapping - executable memory of a process
+ * @module: its number; 0: it is of no file (made at run time)
+ */
 struct mapping {
 	uint64_t start;
 	uint64_t end;
@@ -81,8 +83,10 @@ struct image {
 	uint32_t mappings;
 };
 
-/** struct known - a node, or a stack by its innermost one; @function: string, of a stack's root or, with
- * @file and @line, of a frame of Python */
+/**
+ * struct known - a node, or a stack identified by its innermost node
+ * @function: a string, for the root of a stack and, with @file and @line, for a frame of Python
+ */
 struct known {
 	uint64_t ip;
 	uint32_t node;
@@ -95,12 +99,12 @@ struct known {
 
 /**
  * struct grt_bpf_nodes - the decoder
- * @map, @walked: tables of stacks, the kernel's and that of walks by unwind tables
- * @early, @early_exe: mappings and file of process @early_pid when capture began
- * @nested: calls of CUDA's driver by its runtime
- * @cut: stacks that led astray
- * @unread: programs whose mappings could not be read: they had ended
- * @ends: stacks by enum grt_stack_end
+ * @map, @walked: the table of the kernel's stacks, and of stacks walked with unwind tables
+ * @early, @early_exe: mappings and file of the process @early_pid when capture began
+ * @nested: number of calls of CUDA's driver by its runtime
+ * @cut: number of stacks that were misleading
+ * @unread: number of programs that had ended before their mappings could be read
+ * @ends: number of stacks by enum grt_stack_end
  */
 struct grt_bpf_nodes {
 	void *capture;
@@ -138,7 +142,7 @@ static struct grt_event grt_bpf_nodes_head(const struct grt_bpf_hit *hit, uint64
 
 /* ------------------------------------------------------------- mappings */
 
-/* Return: the number, 0 without memory or text */
+/* Return: the number; 0: there is no memory, or no text */
 static uint32_t grt_bpf_nodes_put_string(struct grt_bpf_nodes *n, struct image *i,
 					 const struct grt_bpf_hit *hit, const char *text)
 {
@@ -169,7 +173,7 @@ static int put_mapping(struct grt_bpf_nodes *n, struct image *i, const struct gr
 	uint64_t address;
 
 	snprintf(open, sizeof(open), "/proc/%u/root%s", hit->pid, m->path);
-	/* it has ended: most likely its files are where ours are */
+	/* it has ended: most likely it had the same root directory as this process */
 	if (access(open, F_OK))
 		snprintf(open, sizeof(open), "%s", m->path);
 	elf_describe(open, m->offset, &address, e.build_id);
@@ -179,7 +183,9 @@ static int put_mapping(struct grt_bpf_nodes *n, struct image *i, const struct gr
 	return e.path ? grt_bpf_put(n->capture, &e.e, hit->cpu) : -ENOMEM;
 }
 
-/* Frames of the library inside the program, and of CUPTI, which calls it, are not the program's. */
+/*
+ * Frames of the library in the program and of CUPTI, which calls the library, are not frames of the program.
+ */
 static bool is_hidden(const char *path)
 {
 	const char *base = strrchr(path, '/');
@@ -235,7 +241,7 @@ static void exe_of(uint32_t pid, char *path, size_t room)
 	path[n > 0 ? n : 0] = '\0';
 }
 
-/* @from: is closed; NULL: the process has ended, and its known mappings stay. Return: 0 or -ENOMEM */
+/* @from: is closed; NULL: the process has ended, and its known mappings stay valid. Return: 0 or -ENOMEM */
 static int read_rows(struct grt_bpf_nodes *n, struct image *i, const struct grt_bpf_hit *hit, FILE *from)
 {
 	struct maps maps = {.from = from};
@@ -296,7 +302,7 @@ static const struct mapping *grt_bpf_nodes_find_mapping(const struct image *i, u
 }
 
 /*
- * If an address is in no known mapping, mappings are read again, but not for every invalid address of the
+ * If an address is in no known mapping, reads the mappings again, but not for every invalid address of the
  * kernel's walks. Return: 0 or -ENOMEM
  */
 static int grt_bpf_nodes_look_up(struct grt_bpf_nodes *n, struct image *i, const struct grt_bpf_hit *hit,
@@ -322,7 +328,7 @@ static void free_image(struct image *i)
 	free(i);
 }
 
-/* Numbers begin anew with @what 1, so the program's name follows this record. */
+/* Numbers begin anew with @what 1, so the program's name is defined after this record. */
 static int grt_bpf_nodes_put_process(struct grt_bpf_nodes *n, struct image *i, const struct grt_bpf_hit *hit,
 				     uint32_t what)
 {
@@ -427,8 +433,8 @@ static const struct {
 };
 
 /*
- * The node below the outermost frame has the reason why the stack ends, if it is known; its address is not a
- * frame's.
+ * The node below the outermost frame has the reason why the stack ends, if it is known. Its address is not
+ * that of a frame.
  */
 static int grt_bpf_nodes_add_root(struct grt_bpf_nodes *n, struct image *i, const struct grt_bpf_hit *hit,
 				  struct known *k)
@@ -453,7 +459,7 @@ struct walk {
 	bool shown;
 };
 
-/* Return: 1 where it is a frame, 0 where the walk has gone astray, or -ENOMEM */
+/* Return: 1: it is a frame, 0: the walk was misled, or -ENOMEM */
 static int grt_bpf_nodes_add_frame(struct grt_bpf_nodes *n, struct image *i, const struct grt_bpf_hit *hit,
 				   struct walk *w, uint64_t ip)
 {
@@ -472,7 +478,7 @@ static int grt_bpf_nodes_add_frame(struct grt_bpf_nodes *n, struct image *i, con
 	return 1;
 }
 
-/* The one that a function returns to has no frame yet: the kernel leaves it out, or does not. */
+/* The caller of the function, which the kernel may leave out at the function's first instruction. */
 static int grt_bpf_nodes_walk_stack(struct grt_bpf_nodes *n, struct image *i, const struct grt_bpf_hit *hit,
 				    const uint64_t *ip, unsigned int depth, struct walk *w)
 {
@@ -492,7 +498,7 @@ static int grt_bpf_nodes_walk_stack(struct grt_bpf_nodes *n, struct image *i, co
 #define FUNCTION_OF UINT64_MAX
 #define FILE_OF (UINT64_MAX - 1)
 
-/* A text of a code object, each once. Return: its number, 0 without memory */
+/* A text of a code object, each stored once. Return: its number; 0: no memory */
 static uint32_t grt_bpf_nodes_python_string(struct grt_bpf_nodes *n, struct image *i,
 					    const struct grt_bpf_hit *hit, uint64_t word, uint64_t what,
 					    const char *text)
@@ -507,7 +513,7 @@ static uint32_t grt_bpf_nodes_python_string(struct grt_bpf_nodes *n, struct imag
 	return *(uint32_t *)found;
 }
 
-/* A frame of Python below @caller, which becomes it. */
+/* Adds a frame of Python below @caller, and makes it the caller. */
 static int grt_bpf_nodes_add_python(struct grt_bpf_nodes *n, struct image *i, const struct grt_bpf_hit *hit,
 				    uint64_t word, struct known *caller)
 {
@@ -546,7 +552,7 @@ static int build_stack(struct grt_bpf_nodes *n, struct image *i, const struct gr
 	return ret;
 }
 
-/* Looks a stack up in the table of stacks, once. */
+/* Looks up a stack in the table of stacks, once. */
 static int grt_bpf_nodes_find_stack(struct grt_bpf_nodes *n, struct image *i, const struct grt_bpf_hit *hit,
 				    struct known *out)
 {
@@ -588,7 +594,7 @@ static int grt_bpf_nodes_put_call(struct grt_bpf_nodes *n, struct image *i, cons
 	return grt_bpf_put(n->capture, &l.e, hit->cpu);
 }
 
-/* Return: whether the runtime's function was entered already: both are one launch. */
+/* Return: whether the runtime's function was entered already: both calls are one launch. */
 static bool grt_bpf_nodes_is_nested(struct grt_bpf_nodes *n, const struct image *i,
 				    const struct grt_bpf_hit *hit)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The decoder of uprobes (bpf/hits.h): stacks become nodes of a tree of each
- * program that a process runs (NODE), and what these are in becomes MAPPING, so
- * that they look the same as those which are taken in the process itself.
+ * The decoder of uprobes (bpf/hits.h): stacks become nodes of a tree for each program that a process runs
+ * (NODE), and the code they are in becomes MAPPING. So these stacks have the same form as stacks that a
+ * library in the process takes.
  */
 #ifndef GRTRACE_BPF_NODES_H
 #define GRTRACE_BPF_NODES_H

@@ -12,7 +12,7 @@
 #include "inject/python_format.h"
 #include "unwind_rows.h"
 
-/* Bytes of a table of lines that are read if the programs could not read all of it. */
+/* Bytes of a table of lines that are read here if the programs could not read all of it. */
 #define TABLE_MAX (1U << 20)
 
 /** struct code - a code object, with @bytes of its table of lines */
@@ -27,7 +27,7 @@ struct code {
 };
 
 static struct {
-	struct code *code; /* by place */
+	struct code *code; /* by index in the programs' table */
 	uint64_t unread;
 } python;
 
@@ -36,7 +36,7 @@ bool grt_bpf_python_is(uint64_t word)
 	return word & PYTHON_WORD;
 }
 
-/* Return: the characters that were read of a str; "" if there are none. NULL: no memory */
+/* Return: the characters of a str that were read; "": none were. NULL: no memory */
 static char *bpf_python_text(const struct python_text *t, const char *data, size_t room, bool tail)
 {
 	uint32_t kind = GRT_PYTHON_TEXT_KIND(t->state), bytes = t->bytes < room ? t->bytes : (uint32_t)room;
@@ -59,7 +59,7 @@ static void bpf_python_free(struct code *c)
 	*c = (struct code){.function = NULL};
 }
 
-/* A long table: the rest of it, where it is still there. Return: its bytes */
+/* The rest of a long table, if it still exists. Return: its bytes */
 static uint32_t bpf_python_read_on(const struct python_news *n, uint8_t **table)
 {
 	uint32_t whole = n->whole < TABLE_MAX ? (uint32_t)n->whole : TABLE_MAX;
@@ -117,8 +117,10 @@ bool grt_bpf_python_find(uint64_t word, struct grt_bpf_python *out)
 	*out = (struct grt_bpf_python){.function = "[python]"};
 	if (!c || !c->function)
 		return true;
-	/* before its first traceable instruction: what CPython 3.12 on puts between a class and its
-	 * __init__() */
+	/*
+	 * before its first traceable instruction: frames that CPython inserts from 3.12 on between a class
+	 * and its __init__()
+	 */
 	if (c->minor >= 11 && unit < (int64_t)c->shown)
 		return false;
 	out->function = c->function[0] ? c->function : "[python]";

@@ -13,7 +13,7 @@
 /** grt_bpf_python_is - whether a word of a stack is a frame of Python */
 bool grt_bpf_python_is(uint64_t word);
 
-/** struct grt_bpf_python - a frame; texts stay until grt_bpf_python_forget() */
+/** struct grt_bpf_python - a frame; its texts are valid until grt_bpf_python_forget() */
 struct grt_bpf_python {
 	const char *function;
 	const char *file;
@@ -21,15 +21,19 @@ struct grt_bpf_python {
 };
 
 /**
- * grt_bpf_python_find - what such a word is; where it is not known, the function is "[python]", and without
- * file Return: false where it is the interpreter's own business, no function of the program
+ * grt_bpf_python_find - the frame that such a word stands for; an unknown one has the function "[python]"
+ * and no file
+ * Return: false: it is an internal frame of the interpreter, not a function of the program
  */
 bool grt_bpf_python_find(uint64_t word, struct grt_bpf_python *out);
 
-/** grt_bpf_python_take - a record of the programs. Return: 0, or -ENOMEM */
+/** grt_bpf_python_take - takes a record of the programs. Return: 0, or -ENOMEM */
 int grt_bpf_python_take(void *arg, void *data, size_t size);
 
-/** grt_bpf_python_unread - code objects whose name or table of lines could not be read, or was too long */
+/**
+ * grt_bpf_python_unread - the number of code objects whose name or table of lines could not be read, or was
+ * too long
+ */
 uint64_t grt_bpf_python_unread(void);
 
 /** grt_bpf_python_forget - frees all */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Names and numbers of rings, see bpf_rings.h. The programs name a ring by a random number, and store the
- * ring's names under it.
+ * Names and numbers of rings, see bpf_rings.h. The programs give each ring a random number, under which they
+ * store its names.
  */
 #include "bpf_rings.h"
 
@@ -17,13 +17,15 @@
 #include "host/known_gpus.h"
 #include "sources/source.h"
 
-/* Rings whose running jobs are tracked; a new ring replaces the oldest one. */
+/* Number of rings whose running jobs are tracked; a new ring replaces the oldest one. */
 #define RUNNING_MAX 1024U
 
 /**
- * struct ring - @number: in the trace; @card: the GPU's DRM device, empty where it is unknown
- * @in_order: what runs on it follows from the order of its jobs
- * @names: the packer's grt_packer_names() when the ring was named
+ * struct ring
+ * @number: its number in the trace
+ * @card: the GPU's DRM device; empty: unknown
+ * @in_order: which job it runs follows from the order of its jobs
+ * @names: grt_packer_names() of the packer when the ring was named
  */
 struct ring {
 	uint32_t number;
@@ -49,7 +51,7 @@ void grt_bpf_rings_fini(struct grt_bpf_rings *r)
 	grt_keyed_free(&r->running);
 }
 
-/* Most rings are of the GPU that was looked for before. */
+/* Most rings belong to the GPU that was requested last. */
 static const char *card_of(struct grt_bpf_rings *r, const char *bus)
 {
 	if (strcmp(r->gpu.bus, bus)) {
@@ -89,7 +91,7 @@ static int grt_bpf_rings_search(struct grt_bpf_rings *r, uint32_t id, struct rin
 	return ret;
 }
 
-/* @out: the ring, NULL: there are more than can have numbers. Return: 0 or -ENOMEM */
+/* @out: the ring; NULL: all numbers for rings are in use. Return: 0 or -ENOMEM */
 static int grt_bpf_rings_ring_of(struct grt_bpf_rings *r, uint32_t id, struct ring **out)
 {
 	struct grt_bpf_near *near = &r->near[id % BPF_RINGS_NEAR];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Rings of the BPF programs: each gets a number that no other ring of the
- * recording has, and its name and GPU, which the programs have noted.
+ * Rings of the BPF programs: each gets a number that no other ring of the recording has, and its name and
+ * GPU, which the programs have stored.
  */
 #ifndef GRTRACE_BPF_RINGS_H
 #define GRTRACE_BPF_RINGS_H
@@ -15,7 +15,10 @@
 /* Rings that are found without a search. */
 #define BPF_RINGS_NEAR 16U
 
-/** struct grt_bpf_near - an element of a table, by a number; valid while the table has this much @room */
+/**
+ * struct grt_bpf_near - an element of a table that was found by @number before; valid while the table has
+ * the size @room
+ */
 struct grt_bpf_near {
 	uint32_t id;
 	uint32_t room;
@@ -23,15 +26,15 @@ struct grt_bpf_near {
 };
 
 /**
- * struct grt_bpf_rings - set up by grt_bpf_rings_init(), to be given to grt_bpf_rings_fini()
+ * struct grt_bpf_rings - initialised by grt_bpf_rings_init(), freed by grt_bpf_rings_fini()
  * @map: ring_names
- * @base: numbers begin here
+ * @base: the first number
  * @all: rings by the programs' number
- * @near: of these, by the lowest bits of that number
- * @running: struct grt_bpf_switch by ring, of those used last
- * @near_running: of these, by the lowest bits of the ring's number, as long as none has given way
- * @gpu: DRM device of the GPU requested last
- * @in_order: what runs on the ring of the event seen last follows from its order
+ * @near: some of them, by the lowest bits of that number
+ * @running: struct grt_bpf_switch of the rings that were used last
+ * @near_running: some of them, by the lowest bits of the ring's number, until one is replaced
+ * @gpu: DRM device of the GPU that was requested last
+ * @in_order: which job runs on the ring of the last event follows from its order
  * @unnumbered: events of rings for which there was no number
  */
 struct grt_bpf_rings {
@@ -49,17 +52,17 @@ struct grt_bpf_rings {
 	uint64_t unnumbered;
 };
 
-/** grt_bpf_rings_init - none yet; @map: the programs' names of rings, @base: the first number */
+/** grt_bpf_rings_init - without rings; @map: the programs' names of rings, @base: the first number */
 void grt_bpf_rings_init(struct grt_bpf_rings *r, int map, uint32_t base);
 
-/** grt_bpf_rings_fini - frees it */
+/** grt_bpf_rings_fini - frees the rings */
 void grt_bpf_rings_fini(struct grt_bpf_rings *r);
 
 /** grt_bpf_rings_see - gives the event its ring's number and engine, and names the ring. Return: 0 or -ENOMEM
  */
 int grt_bpf_rings_see(struct grt_bpf_rings *r, struct grt_packer *p, unsigned int cpu, struct grt_event *e);
 
-/** grt_bpf_rings_switch - behind an event of a ring: see grt_bpf_switch_see() */
+/** grt_bpf_rings_switch - call this after an event of a ring, see grt_bpf_switch_see() */
 int grt_bpf_rings_switch(struct grt_bpf_rings *r, struct grt_packer *p, unsigned int cpu,
 			 const struct grt_event *e);
 

@@ -35,10 +35,10 @@ static const struct timer {
 #define LOOK_NS (GRT_NS_PER_S / 2)
 
 /**
- * struct sampled_cpu - a CPU that is there, or may come
- * @link: NULL while it is not sampled
- * @event: the perf event, which is the link's
- * @counted: for how long its event was on it when that was looked at last, ns
+ * struct sampled_cpu - a CPU that exists, or may appear
+ * @link: NULL: it is not sampled
+ * @event: the perf event, which the link owns
+ * @counted: how long the event had run on the CPU at the last look, ns
  */
 struct sampled_cpu {
 	struct bpf_link *link;
@@ -68,7 +68,7 @@ union rights {
 	char room[CMSG_SPACE(sizeof(int))];
 };
 
-/* @fd: -1: none, and @code has the reason. Return: 0, or -1: the other side is gone */
+/* @fd: -1: none, and @code has the reason. Return: 0, or -1: the other process has ended */
 static int send_descriptor(int socket, int fd, int code)
 {
 	struct iovec part = {&code, sizeof(code)};
@@ -184,7 +184,7 @@ static int open_cpu(const struct grt_bpf_samples *s, int cpu)
 
 /* ------------------------------------------------------------- CPUs */
 
-/* A counter that can be opened for one CPU serves all. */
+/* A counter that can be opened for one CPU works for all. */
 static const struct timer *grt_bpf_samples_choose(unsigned int frequency)
 {
 	const struct timer *t = timers;

@@ -14,14 +14,14 @@ struct bpf_program;
 /**
  * struct grt_bpf_samples - all bytes zero: no samples are taken
  * @frequency: samples per second of each CPU, 0: none
- * @clock: name of the clock, for people; NULL: not begun
+ * @clock: name of the clock for the user; NULL: not begun
  * @timer: the clock's row in the table
  * @prog: the program
- * @cpu: of which there are @cpus
- * @opener: socket of the process that opens the events of CPUs, @opener_pid
+ * @cpu: the CPUs, @cpus of them
+ * @opener: socket of the process @opener_pid, which opens events of CPUs
  * @looked: when grt_bpf_samples_look() looked last, ns
- * @again: CPUs that appeared while samples were taken, and are sampled
- * @refused: the same, and cannot be sampled; @why: -errno
+ * @again: number of CPUs that appeared during the recording and are sampled
+ * @refused: number of CPUs that appeared and cannot be sampled; @why: -errno
  */
 struct grt_bpf_samples {
 	unsigned int frequency;
@@ -53,7 +53,7 @@ void grt_bpf_samples_look(struct grt_bpf_samples *s);
  */
 void grt_bpf_samples_text(const struct grt_bpf_samples *s, char *text, size_t room);
 
-/** grt_bpf_samples_detach - ends it, and frees */
+/** grt_bpf_samples_detach - ends sampling, and frees everything */
 void grt_bpf_samples_detach(struct grt_bpf_samples *s);
 
 #endif /* GRTRACE_BPF_SAMPLES_H */

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The same addresses mean different functions in different processes, so the id of a user stack belongs to
- * (process, addresses), and that of a kernel stack to its addresses.
+ * (process, addresses), and the id of a kernel stack to its addresses.
  *
- * The programs' table passes stacks on. If many of its places are in use, places that were read are freed.
- * The meaning of a number in an event then depends on the time of its stack: before that moment, it is what
- * the place held; after it, what the place holds. A program may be in between, so within MARGIN_NS of that
- * moment the number is used only if both are the same.
+ * Stacks get here through the programs' table. If many of its slots are in use, slots that have been read
+ * are freed. From then on, the meaning of a number in an event depends on the time of its stack: before that
+ * moment, the old contents of the slot; after it, the new ones. A program may be running at that moment, so
+ * within MARGIN_NS of it a number is only used if both contents are the same.
  */
 #include "bpf_stacks.h"
 
@@ -26,28 +26,28 @@
 #include "trace/linkage.h"
 #include "sources/source.h"
 
-/* Kernel stacks are of no process. */
+/* Kernel stacks belong to no process. */
 #define KERNEL_PID 0xffffffffULL
 
 /*
- * Ids of a trace that belong to one source; each source's range begins where its range of rings does, this
- * many times as far.
+ * Number of ids of a source in the trace. Each source's range begins this many times as far as its range of
+ * ring numbers.
  */
 #define IDS_RATIO 64U
 #define IDS (IDS_RATIO * SOURCE_RINGS)
 
 #define MARGIN_NS 10000000ULL
 
-/* Places are freed when one of this many is in use. */
+/* Slots are freed as soon as one in this many is in use. */
 #define FULL_SHARE 64U
 
-/* Bytes of addresses; a trace with more different stacks continues without them. */
+/* Most bytes of addresses; a trace with more different stacks continues without the further ones. */
 #define BYTES_MAX ((uint64_t)128 << 20)
 
-/* Frames of users' stacks. */
+/* Most frames of users' stacks. */
 #define NUMBERS_MAX ((uint32_t)16 << 20)
 
-/* Stacks whose frames are written in one go. */
+/* Number of stacks whose frames are written in one go. */
 #define AT_A_TIME 256U
 
 #define NO_TEXT UINT32_MAX
@@ -60,7 +60,7 @@ static uint32_t places_of(int map)
 	memset(&info, 0, sizeof(info));
 	if (bpf_obj_get_info_by_fd(map, &info, &size))
 		return 0;
-	/* as the kernel does */
+	/* the same as in the kernel */
 	while (places < info.max_entries)
 		places *= 2;
 	return places;
@@ -110,7 +110,7 @@ static uint64_t grt_bpf_stacks_hash_of(const uint64_t *ip, unsigned int depth)
 	return hash ^ hash >> 32;
 }
 
-/* Return: the place of a stack, which may be free; the table is never full. */
+/* Return: the index of a stack, which may be unused; the table is never full. */
 static uint32_t text_place(const struct grt_bpf_stacks *s, uint64_t hash, const uint64_t *ip,
 			   unsigned int depth)
 {
@@ -141,8 +141,7 @@ static int grow_texts(struct grt_bpf_stacks *s)
 	return 0;
 }
 
-/* The number of these addresses, a new one where they are new; NO_TEXT: there is no room. Return: 0 or
- * -ENOMEM */
+/* The number of these addresses, which may be new; NO_TEXT: there is no room. Return: 0 or -ENOMEM */
 static int find_text(struct grt_bpf_stacks *s, const uint64_t *ip, unsigned int depth, uint32_t *number)
 {
 	uint64_t hash = grt_bpf_stacks_hash_of(ip, depth), bytes = depth * sizeof(*ip);
@@ -189,7 +188,7 @@ bool grt_bpf_stacks_look_up(int map, int walked, uint32_t kernels, uint32_t plac
 	return true;
 }
 
-/* Makes the place free. Return: whether it is */
+/* Frees the slot. Return: whether it is free */
 static bool free_place(const struct grt_bpf_stacks *s, uint32_t place)
 {
 	bool walked = s->walked >= 0 && place >= s->kernels;
@@ -198,7 +197,7 @@ static bool free_place(const struct grt_bpf_stacks *s, uint32_t place)
 	return !bpf_map_delete_elem(walked ? s->walked : s->map, &place);
 }
 
-/* Gets what the place holds now; NO_TEXT: nothing. Return: 0 or -ENOMEM */
+/* Gets the present contents of the slot; NO_TEXT: it is empty. Return: 0 or -ENOMEM */
 static int read_place(struct grt_bpf_stacks *s, uint32_t place, uint32_t *number)
 {
 	uint64_t ip[BPF_STACK_DEPTH];
@@ -220,7 +219,7 @@ static int read_place(struct grt_bpf_stacks *s, uint32_t place, uint32_t *number
 	return ret;
 }
 
-/* Gets what the place held after an epoch. */
+/* Gets the contents of the slot after an epoch. */
 static int place_behind(struct grt_bpf_stacks *s, uint64_t epoch, uint32_t place, uint32_t *number)
 {
 	const struct grt_bpf_stack_epoch *e;
@@ -234,7 +233,7 @@ static int place_behind(struct grt_bpf_stacks *s, uint64_t epoch, uint32_t place
 	return read_place(s, place, number);
 }
 
-/* A stack always has the same place, so mostly the place has held no other. */
+/* A stack always gets the same slot, so most slots have never held another one. */
 static int place_of_older(struct grt_bpf_stacks *s, uint64_t oldest, uint32_t place, uint32_t *number)
 {
 	uint32_t later;
@@ -245,7 +244,7 @@ static int place_of_older(struct grt_bpf_stacks *s, uint64_t oldest, uint32_t pl
 	return ret;
 }
 
-/* Gets what the place held when a stack was taken, if places were freed since. */
+/* Gets the contents of the slot when a stack was taken, if slots have been freed since. */
 static int place_of_before(struct grt_bpf_stacks *s, uint32_t place, uint64_t time, uint32_t *number)
 {
 	uint64_t i = s->epochs > BPF_STACKS_EPOCHS ? s->epochs - BPF_STACKS_EPOCHS : 0;
@@ -280,7 +279,7 @@ static int grt_bpf_stacks_text_of(struct grt_bpf_stacks *s, uint32_t place, uint
 	return place_of_before(s, place, time, number);
 }
 
-/* Forgets the oldest epoch, whose row in the ring is needed again. */
+/* Forgets the oldest epoch, so that its row in the ring can be used again. */
 static void forget_epoch(struct grt_bpf_stacks *s, struct grt_bpf_stack_epoch *e)
 {
 	for (uint32_t i = 0; i < s->places; i++)
@@ -301,7 +300,7 @@ void grt_bpf_stacks_make_room(struct grt_bpf_stacks *s)
 		return;
 	held = calloc(s->places, sizeof(*held));
 	if (!held)
-		return; /* it continues unchanged, and stacks without a place are counted */
+		return; /* the recording continues, and stacks without a slot are counted */
 	if (e->held)
 		forget_epoch(s, e);
 	*e = (struct grt_bpf_stack_epoch){.before = grt_now(), .held = s->held};
@@ -316,7 +315,7 @@ void grt_bpf_stacks_make_room(struct grt_bpf_stacks *s)
 
 /* ---------------------------------------------------------------- ids */
 
-/* Return: the place of a stack, which may be free; the table is never full. */
+/* Return: the index of a stack, which may be unused; the table is never full. */
 static uint32_t grt_bpf_stacks_find_place(const struct grt_bpf_stacks *s, uint64_t key)
 {
 	uint32_t at = (uint32_t)(key * 0x9e3779b97f4a7c15ULL >> 40) % s->room;
@@ -371,7 +370,7 @@ static struct grt_event grt_bpf_stacks_head(uint64_t time, uint16_t type, size_t
 				  .ring = GRT_RING_NONE};
 }
 
-/* Gets the number of a path, whose records precede its first use; 0: there is none, or no room. */
+/* Gets the number of a path, whose records come before its first use; 0: there is no path, or no room. */
 static int grt_bpf_stacks_put_path(struct grt_bpf_stacks *s, struct grt_packer *p, unsigned int cpu,
 				   uint64_t time, const char *path, uint32_t *number)
 {
@@ -426,13 +425,16 @@ static int write_functions(struct grt_bpf_stacks *s, struct grt_packer *p, unsig
 	return ret;
 }
 
-/* Return: the address of the call; a caller's address is after its call. */
+/* Return: the address of the call; a return address is after its call. */
 static uint64_t grt_bpf_stacks_call_of(const uint64_t *ip, unsigned int i)
 {
 	return ip[i] - (i && ip[i] && !grt_bpf_python_is(ip[i]));
 }
 
-/** struct frames - of a stack: @ip, @depth of them; @number: of their addresses, NULL: they are the kernel's
+/**
+ * struct frames - the frames of a stack
+ * @ip: @depth addresses
+ * @number: numbers of these addresses; NULL: they are the kernel's
  */
 struct frames {
 	const uint64_t *ip;
@@ -482,7 +484,7 @@ static int write_frames(struct grt_bpf_stacks *s, struct grt_packer *p, unsigned
 		ret = functions_at(s, all, i, &found);
 		ret = ret ?: write_functions(s, p, cpu, &f, &found, &index);
 	}
-	/* too late for its place: the stack stays without frames */
+	/* too late to be inserted: the stack stays without frames */
 	return ret == -ERANGE ? 0 : ret;
 }
 
@@ -500,7 +502,8 @@ static int grt_bpf_stacks_write_end(struct grt_packer *p, uint64_t time,
 }
 
 /*
- * Finds the places of the frames while the process exists; their names come at the end. Return: 0 or -ENOMEM
+ * Finds which files the frames are in while the process exists; their names come at the end. Return: 0 or
+ * -ENOMEM
  */
 static int take_frames(struct grt_bpf_stacks *s, unsigned int cpu, pid_t pid, uint32_t id, uint32_t text,
 		       unsigned int depth, uint32_t end)
@@ -562,14 +565,14 @@ void grt_bpf_stacks_unnamed(const struct grt_bpf_stacks *s, struct addresses_unn
 	unnamed->over += s->nameless;
 }
 
-/* Return: whether a frame belongs to our own program on top of the kernel's stack. */
+/* Return: whether a frame of the kernel's stack belongs to our own program, which is on top of it. */
 static bool grt_bpf_stacks_is_ours(const char *symbol)
 {
 	return !strncmp(symbol, "bpf_", 4) || !strncmp(symbol, "__bpf_", 6) ||
 	       !strncmp(symbol, "__traceiter_", 12);
 }
 
-/* The kernel's frames without ours. */
+/* The kernel's frames without those of our programs. */
 static unsigned int skip_ours(struct grt_bpf_stacks *s, const uint64_t *ip, unsigned int depth)
 {
 	struct grt_symbols_found found;
@@ -583,7 +586,7 @@ static unsigned int skip_ours(struct grt_bpf_stacks *s, const uint64_t *ip, unsi
 }
 
 /*
- * Code without frame pointers misleads the kernel's walk. An address outside of the process's code is not a
+ * Code without frame pointers misleads the kernel's walk: an address outside of the process's code is not a
  * frame, and the frames after it may be wrong.
  */
 static unsigned int cut_invalid_frames(struct grt_bpf_stacks *s, pid_t pid, const uint64_t *ip,
@@ -596,7 +599,7 @@ static unsigned int cut_invalid_frames(struct grt_bpf_stacks *s, pid_t pid, cons
 	return n;
 }
 
-/* A stack of an event, which was taken at @time; gets the trace's id, 0 where it is unknown. */
+/* The stack of an event, which was taken at @time; gets the trace's id; 0: unknown. */
 static int grt_bpf_stacks_give_id(struct grt_bpf_stacks *s, struct grt_packer *p, unsigned int cpu,
 				  const struct grt_event *e, uint64_t time, bool kernel, uint32_t *stack)
 {
@@ -660,7 +663,7 @@ static struct pair stacks_of(struct grt_event *e)
 	return e->type == GRT_EV_SAMPLE ? PAIR(e, grt_ev_sample) : (struct pair){NULL, NULL};
 }
 
-/* The mappings of a process that has called exec, or whose number is used again, are not valid any more. */
+/* If a process has called exec, or its number was reused, its known mappings are no longer valid. */
 static void grt_bpf_stacks_see_thread(struct grt_bpf_stacks *s, const struct grt_ev_thread *e)
 {
 	if (e->e.pid == e->e.tid && e->what != GRT_THREAD_ENDED && e->what != GRT_THREAD_LEFT_ON)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * CPU stacks: the numbers that BPF programs give them become stack ids of the
- * trace. A kernel stack's frames are written at its first use, with names; those
- * of programs when all is over, since files of other users are to be read.
+ * CPU stacks: the numbers that BPF programs give them become ids of the trace. The frames of a kernel stack
+ * are written at its first use, with names. The frames of programs are written at the end of the recording,
+ * because files of other users must be read for them.
  */
 #ifndef GRTRACE_BPF_STACKS_H
 #define GRTRACE_BPF_STACKS_H
@@ -13,15 +13,15 @@
 #include "trace/packer.h"
 #include "host/symbols.h"
 
-/* Number of epochs for which the contents of places are known, since a thread may sleep that long. */
+/* Number of epochs for which the contents of slots are known, because a thread may sleep that long. */
 #define BPF_STACKS_EPOCHS 32
 
 #define BPF_STACKS_VARIED UINT32_MAX
 
-/* More than enum grt_stack_end has: what the top bits of a number of a stack can say. */
+/* Number of values in the top bits of a stack's number; more than enum grt_stack_end has. */
 #define GRT_BPF_STACK_ENDS 16
 
-/** struct grt_bpf_stack_text - a stack's addresses, of which there are @depth */
+/** struct grt_bpf_stack_text - the @depth addresses of a stack */
 struct grt_bpf_stack_text {
 	uint64_t hash;
 	uint64_t *ip;
@@ -29,9 +29,9 @@ struct grt_bpf_stack_text {
 };
 
 /**
- * struct grt_bpf_stack_epoch - places that were made free at one time
- * @before, @after: it was between these
- * @held: by place: which text was there, plus 1; 0: it was not made free then
+ * struct grt_bpf_stack_epoch - slots that were freed at the same time
+ * @before, @after: the time was between these
+ * @held: by slot: the text that it held, plus 1; 0: it was not freed then
  */
 struct grt_bpf_stack_epoch {
 	uint64_t before;
@@ -40,8 +40,8 @@ struct grt_bpf_stack_epoch {
 };
 
 /**
- * struct grt_bpf_stack_waiting - a program's stack whose frames are not written yet: of @text, the numbers of
- * @depth addresses from @first on
+ * struct grt_bpf_stack_waiting - a program's stack whose frames are not written yet
+ * @text: its addresses; @first: index of the first of the @depth numbers of these
  * @end: enum grt_stack_end
  */
 struct grt_bpf_stack_waiting {
@@ -54,25 +54,25 @@ struct grt_bpf_stack_waiting {
 };
 
 /**
- * struct grt_bpf_stacks - set up by grt_bpf_stacks_init(), to be given to grt_bpf_stacks_fini()
- * @map: the kernel's table of the programs' stacks, with the first @kernels of @places
- * @walked: the table of those that the programs have walked, with the rest of them; -1: there is none
- * @base: the trace's ids begin behind it
- * @held: by place: which text is there, plus 1; 0: it has not been read. Of these there are @n_held
- * @epoch: a ring, of @epochs so far
- * @older: by place: what it held in epochs before those, up to @older_until, plus 1; 0: nothing;
- *	BPF_STACKS_VARIED: not always the same
- * @text: each once, @texts of them, with @bytes of addresses
- * @by_hash: open hash of @hash_room places: number of the text, plus 1
- * @seen: open hash of @room places: which texts have an id in which process
- * @waiting: @waits of them, of which the first @written are written; those before @until are being named, 0:
- *	none is
- * @number: of addresses of @symbols, @numbers of them
- * @paths: of object files and sources of frames; their numbers in the trace begin behind @base
- * @no_names: the frames get none
- * @nameless: frames for which there was no room there
- * @ends: stacks of programs' events, by enum grt_stack_end
- * @lost: events whose stack is unknown any more, or for which there was no room
+ * struct grt_bpf_stacks - initialised by grt_bpf_stacks_init(), freed by grt_bpf_stacks_fini()
+ * @map: the kernel's table of the programs' stacks: the first @kernels of @places slots
+ * @walked: the table of stacks that programs have walked: the other slots; -1: there is none
+ * @base: ids in the trace begin after this number
+ * @held: by slot: the text that it holds, plus 1; 0: not read. @n_held slots are not 0
+ * @epoch: a ring of the last epochs; @epochs: number of epochs so far
+ * @older: by slot: the text that it held in epochs before those, up to @older_until, plus 1; 0: none;
+ *	BPF_STACKS_VARIED: several ones
+ * @text: the @texts different texts, with @bytes of addresses in all
+ * @by_hash: an open hash table of @hash_room elements: number of a text, plus 1
+ * @seen: an open hash table of @room elements: which texts have an id in which process
+ * @waiting: @waits stacks, of which the first @written are written; those before @until are being named, 0:
+ *	none are
+ * @number: numbers of addresses in @symbols, @numbers of them
+ * @paths: paths of the frames' object files and source files; their numbers in the trace begin after @base
+ * @no_names: frames get no names
+ * @nameless: number of frames without room for a name
+ * @ends: number of stacks of programs' events, by enum grt_stack_end
+ * @lost: number of events whose stack is no longer known, or had no room
  */
 struct grt_bpf_stacks {
 	int map;
@@ -109,45 +109,48 @@ struct grt_bpf_stacks {
 	uint64_t ends[GRT_BPF_STACK_ENDS];
 };
 
-/** grt_bpf_stacks_init - @map, @walked and @base as in the struct. Return: 0 or -ENOMEM */
+/** grt_bpf_stacks_init - initialises it; @map, @walked and @base as in the struct. Return: 0 or -ENOMEM */
 int grt_bpf_stacks_init(struct grt_bpf_stacks *s, int map, int walked, uint32_t base);
 
 /**
- * grt_bpf_stacks_look_up - a stack by its place, @map, @walked and @kernels as in the struct
- * @ip: gets its addresses, BPF_STACK_DEPTH at most; the rest is 0
- * Return: whether one is there
+ * grt_bpf_stacks_look_up - a stack by its slot; @map, @walked and @kernels as in the struct
+ * @ip: gets its addresses, at most BPF_STACK_DEPTH; the rest is set to 0
+ * Return: whether the slot holds a stack
  */
 bool grt_bpf_stacks_look_up(int map, int walked, uint32_t kernels, uint32_t place, uint64_t *ip,
 			    unsigned int *depth);
 
 /**
- * grt_bpf_stacks_see - gives an event with stacks the trace's ids, and writes frames of the kernel that are
- * new Return: 0 or -ENOMEM
+ * grt_bpf_stacks_see - gives the stacks of an event their ids in the trace, and writes new frames of the
+ * kernel
+ * Return: 0 or -ENOMEM
  */
 int grt_bpf_stacks_see(struct grt_bpf_stacks *s, struct grt_packer *p, unsigned int cpu, struct grt_event *e);
 
 /**
- * grt_bpf_stacks_name - writes the programs' frames, a little further with each call
- * @time: of the records: not before any other one's
- * @ms: that it may wait
- * Return: 1 when they are all there, 0: not yet, or -ENOMEM
+ * grt_bpf_stacks_name - writes the programs' frames, some more with each call
+ * @time: time of the records, not before that of any other record
+ * @ms: how long it may wait
+ * Return: 1 when all are written, 0: not yet, or -ENOMEM
  */
 int grt_bpf_stacks_name(struct grt_bpf_stacks *s, struct grt_packer *p, uint64_t time, int ms);
 
-/** grt_bpf_stacks_unnamed - which of those have no name, so far */
+/** grt_bpf_stacks_unnamed - the number of frames that have no name so far */
 void grt_bpf_stacks_unnamed(const struct grt_bpf_stacks *s, struct addresses_unnamed *unnamed);
 
 /**
- * grt_bpf_stacks_make_room - frees the places of the table whose stacks have been read, when they are many:
- * two stacks with one place cannot both be in it
+ * grt_bpf_stacks_make_room - frees slots of the table whose stacks have been read, if there are many: the
+ * table cannot hold two stacks that need the same slot
  */
 void grt_bpf_stacks_make_room(struct grt_bpf_stacks *s);
 
-/** grt_bpf_stacks_ends_text - how many stacks of programs' events ended why; @ends: GRT_BPF_STACK_ENDS of
- * them */
+/**
+ * grt_bpf_stacks_ends_text - how many stacks of programs' events ended for which reason
+ * @ends: GRT_BPF_STACK_ENDS counts
+ */
 void grt_bpf_stacks_ends_text(const uint64_t *ends, char *text, size_t room);
 
-/** grt_bpf_stacks_fini - frees what it holds */
+/** grt_bpf_stacks_fini - frees everything */
 void grt_bpf_stacks_fini(struct grt_bpf_stacks *s);
 
 #endif /* GRTRACE_BPF_STACKS_H */

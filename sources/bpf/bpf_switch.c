@@ -8,7 +8,7 @@
 #include <errno.h>
 #include <string.h>
 
-/* The first job of the ring runs from the time of @e on. */
+/* From the time of @e on, the first job of the ring runs. */
 static int runs(struct grt_bpf_switch *s, struct grt_packer *p, unsigned int cpu, const struct grt_event *e)
 {
 	const struct grt_bpf_switch_job *j = &s->job[0];
@@ -65,7 +65,7 @@ static int grt_bpf_switch_ended(struct grt_bpf_switch *s, struct grt_packer *p, 
 	}
 	s->jobs--;
 	memmove(&s->job[i], &s->job[i + 1], (s->jobs - i) * sizeof(s->job[0]));
-	/* after the last of these, the running jobs are unknown */
+	/* once the last of these has ended, it is unknown which jobs run */
 	if (!s->jobs && s->beyond)
 		s->known = false;
 	return !i && s->jobs ? runs(s, p, cpu, e) : 0;

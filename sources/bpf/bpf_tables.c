@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A file's table is built once, by its number on its device; its rows go into
- * shards, each a map of its own that is made when it is needed. A process's
- * mappings are read when the programs ask, and given to them at once with the
- * tables that there are, and again whenever another one of its files has its
- * table. What is no sound row only leads a walk astray: the programs read memory
- * of the process itself, and nothing else.
+ * The table of a file is built once; the file is identified by its device and inode. The table's rows go
+ * into shards; each shard is a map, which is made when it is needed. A process's mappings are read when the
+ * programs request them, and are given to the programs at once, with the tables that exist so far. An
+ * invalid row only misleads a walk: the programs read only memory of the process itself.
  */
 #include "bpf_tables.h"
 
@@ -35,18 +33,18 @@
 
 #define FILES_MAX 16384U
 #define FILE_BYTES_MAX (8ULL << 30)
-/* Beyond the file itself: sorting. */
+/* Memory for sorting, in addition to the file itself. */
 #define BUILD_MEMORY (256ULL << 20)
 #define BUILD_SECONDS 20
-/* Larger files, and all that are not root's, are read apart. */
+/* Larger files, and files that do not belong to root, are read in a separate process. */
 #define FIRM_BYTES_MAX (3 << 20)
-/* Time to wait for tables that are needed before the first event. */
+/* How long to wait for tables that are needed before the first event. */
 #define WAIT_NS (5 * GRT_NS_PER_S)
 #define WAIT_MS 100
-/* A place is free for the next text of a process that has one. */
+/* A slot is free for the next text of a process that has one. */
 #define PROCESSES_KEPT (UNWIND_PROCESSES - 16)
 
-/* The vdso, which is no file. */
+/* The vdso, which has no file. */
 #define VDSO_INODE UINT64_MAX
 
 /* tables.map[] */
@@ -56,14 +54,14 @@ static const char *const map_names[MAPS] = {"unwind_shards", "unwind_processes",
 					    "unwind_longs",  "unwind_asks",	 "unwind_asked",
 					    "python_codes",  "python_news",	 "python_unnamed"};
 
-/* Maps of each source's programs that are useless without tables. */
+/* Maps in each source's programs that are useless without tables. */
 static const char *const own_maps[] = {"walked", "walks_again", "python_known"};
 
 /**
- * struct table_file - a file and its table: @rows rows from @first on, counted through all shards
- * @written, @size: when it was, ns, and its bytes: its number is given to others when it is deleted. 0:
- * unknown
- * @why: enum grt_stack_end where it has no rows; PENDING: it is not built yet
+ * struct table_file - a file and its table of @rows rows from @first on, counted through all shards
+ * @written, @size: time of its last change, ns, and its size in bytes, because the number of a deleted file
+ *	is reused. 0: unknown
+ * @why: enum grt_stack_end if it has no rows; PENDING: the table is not built yet
  */
 struct table_file {
 	uint64_t device;
@@ -79,7 +77,8 @@ struct table_file {
 };
 
 /**
- * struct table_process - a process whose tables were requested; @waits: some of its files have no table yet;
+ * struct table_process - a process whose tables were requested
+ * @waits: some of its files have no table yet
  * @slot: slot of its mappings, plus 1
  */
 struct table_process {
@@ -91,11 +90,11 @@ struct table_process {
 /**
  * struct tables - the tables of all sources
  * @users: number of sources that use them
- * @shard: rows of each shard, @rows in all
- * @building: index of the file at which @builder is, plus 1
- * @out: its output
+ * @shard: rows of each shard; @rows: number of all rows
+ * @building: index of the file whose table @builder is building, plus 1
+ * @out: the builder's output
  * @slots: mappings of processes, for the programs; @used: slots that programs may read
- * @turn: the slot that is taken next, if it is free: it was released longest ago
+ * @turn: the slot to take next if it is free, because it was released the longest ago
  */
 struct tables {
 	unsigned int users;
@@ -146,7 +145,7 @@ int grt_bpf_tables_share(struct bpf_object *o, bool wanted)
 	return ret;
 }
 
-/* Putting a map into a map waits for running programs, so it is done rarely. */
+/* To put a map into a map waits for running programs, so it is done rarely. */
 static uint64_t *new_shard(uint32_t number)
 {
 	LIBBPF_OPTS(bpf_map_create_opts, opts, .map_flags = BPF_F_MMAPABLE);
@@ -246,8 +245,7 @@ static bool put_row(uint64_t row)
 }
 
 /*
- * Numbers of long rules are those of the file; in the common table, the rules of the files follow one
- * another.
+ * Numbers of long rules are relative to the file; in the common table, the files' rules follow one another.
  */
 static uint64_t move_long(uint64_t row, uint32_t before, uint32_t n)
 {
@@ -264,7 +262,7 @@ static bool has_room(const struct unwind_table *t)
 	return t->rows <= SHARD_ROWS * SHARDS_MAX - tables.rows && t->longs <= LONG_RULES_MAX - tables.longs;
 }
 
-/* The builder is not trusted, so its numbers are checked here. */
+/* The builder is not trusted, so its numbers are checked. */
 static uint32_t take_table(struct table_file *f, const struct unwind_table *t)
 {
 	uint32_t before = tables.longs, rows = t->rows, longs = t->longs, number;
@@ -293,7 +291,7 @@ static uint32_t take_table(struct table_file *f, const struct unwind_table *t)
 
 /* ---------------------------------------------------------------- building */
 
-/** struct order - what a process apart is to do; @fd is -1 for the vdso */
+/** struct order - work for a separate process; @fd is -1 for the vdso */
 struct order {
 	int fd;
 	size_t size;
@@ -311,7 +309,7 @@ static void tables_build_apart(int out, const void *arg)
 
 static void reset_out(void)
 {
-	/* gives the pages back, too */
+	/* frees the pages, too */
 	madvise(tables.out, sizeof(*tables.out), MADV_REMOVE);
 	tables.out->ret = 0;
 	tables.out->rows = tables.out->longs = tables.out->segments = 0;
@@ -409,7 +407,7 @@ static bool is_small_and_firm(const struct stat *st)
 	return !st->st_uid && !(st->st_mode & 022) && st->st_size <= FIRM_BYTES_MAX;
 }
 
-/* Root of a container is not the host's root: files of a container are read by a separate process. */
+/* Root in a container is not root of the host: files of a container are read by a separate process. */
 static bool has_our_files(int pid)
 {
 	char path[40];
@@ -420,7 +418,7 @@ static bool has_our_files(int pid)
 	       st.st_dev == ours.st_dev;
 }
 
-/* Builds the table at once, where that may be. */
+/* Builds the table in this process, if that is allowed. */
 static void build_now(struct table_file *f, int pid, const struct maps_row *m)
 {
 	void *file = MAP_FAILED;
@@ -449,7 +447,7 @@ static bool is_same_file(const struct table_file *a, const struct table_file *b)
 	return !a->size || !b->size || (a->size == b->size && a->written == b->written);
 }
 
-/* The file of a mapping, as it is now. */
+/* The file of a mapping, in its present state. */
 static struct table_file file_of(int pid, const struct maps_row *m)
 {
 	struct table_file f = {.device = (uint64_t)m->major << 32 | m->minor,
@@ -525,7 +523,7 @@ static void add_python(struct unwind_process *p, const struct unwind_python *pyt
 	p->python.cold_end += base;
 }
 
-/* A mapping whose rows lie in several shards is several. */
+/* A mapping whose rows are in several shards becomes several mappings. */
 static void add_mapped(struct unwind_process *p, const struct maps_row *m, const struct table_file *f)
 {
 	uint64_t base = f->rows ? base_of(f, m) : UINT64_MAX, start = m->start, until;
@@ -554,14 +552,14 @@ static void add_mapped(struct unwind_process *p, const struct maps_row *m, const
 	}
 }
 
-/** struct table_next - of a process's files without a table, the one to build now; @row has @path */
+/** struct table_next - the file of a process whose table is to be built next; @row has @path */
 struct table_next {
 	uint32_t file;
 	struct maps_row row;
 	char *path;
 };
 
-/* Most tables are there soon where the small ones come first. */
+/* The small tables come first, so that most tables exist soon. */
 static void prefer(struct table_next *next, uint32_t file, const struct maps_row *m)
 {
 	if (next->file != UINT32_MAX && next->row.end - next->row.start <= m->end - m->start)
@@ -573,7 +571,7 @@ static void prefer(struct table_next *next, uint32_t file, const struct maps_row
 	next->file = file;
 }
 
-/* Gives the programs what a process has mapped. Return: whether files of it have no table yet */
+/* Gives the mappings of a process to the programs. Return: whether some of its files have no table yet */
 static bool read_process(const struct unwind_ask *ask, struct unwind_process *p)
 {
 	struct maps maps = {.from = maps_open((pid_t)ask->number)};
@@ -608,7 +606,7 @@ static bool read_process(const struct unwind_ask *ask, struct unwind_process *p)
 	return next.file != UINT32_MAX;
 }
 
-/* Takes a free slot, the one that was released first. Return: its number plus 1, 0: there is none */
+/* Takes a free slot, the one that was released the longest ago. Return: its number plus 1, 0: none is free */
 static uint32_t take_slot(void)
 {
 	uint32_t slot;
@@ -747,7 +745,7 @@ static uint64_t map_bytes(int fd)
 	return bytes;
 }
 
-/* Rows, mappings of processes, names of code objects, and what leads to them. */
+/* Rows, mappings of processes, names of code objects, and their indexes. */
 static uint64_t tables_bytes(void)
 {
 	const uint64_t page = (uint64_t)getpagesize(), shard = SHARD_ROWS * sizeof(uint64_t) + page;

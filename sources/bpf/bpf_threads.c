@@ -13,7 +13,7 @@
 
 #include "threads.skel.h"
 
-/* The kernel's first namespace of process numbers, those that BPF sees: PROC_PID_INIT_INO. */
+/* The inode of the kernel's first pid namespace, whose numbers BPF sees: PROC_PID_INIT_INO. */
 #define FIRST_NAMESPACE 0xeffffffcU
 
 struct grt_bpf_threads {
@@ -31,7 +31,7 @@ struct grt_bpf_threads *grt_bpf_threads_open(void)
 	t = calloc(1, sizeof(*t));
 	if (!t)
 		return NULL;
-	/* warnings about missing parts are of no interest in a recording */
+	/* warnings about missing features do not belong into a recording */
 	libbpf_set_print(NULL);
 	t->skeleton = threads_bpf__open_and_load();
 	if (t->skeleton)

@@ -11,7 +11,7 @@
 
 #include "base/grow.h"
 
-/* The code after the last function of a module may be far away. */
+/* Code after the last function of a module may be far away. */
 #define CODE_MAX 16384U
 
 static const struct {
@@ -28,13 +28,13 @@ static const struct {
 
 _Static_assert(ROWS < BPF_WAKERS, "the programs have a row without a size at the end");
 
-/** struct code_map - where the kernel's functions begin */
+/** struct code_map - the addresses at which the kernel's functions begin */
 struct code_map {
 	uint64_t *start;
 	uint32_t used, room;
 };
 
-/* ADDRESS TYPE NAME [MODULE]; a name may be that of several functions */
+/* ADDRESS TYPE NAME [MODULE]; several functions may have the same name */
 static void grt_bpf_wakers_take(struct grt_bpf_code *code, unsigned int *n, uint64_t start, const char *name)
 {
 	for (unsigned int i = 0; i < ROWS && *n < BPF_WAKERS - 1; i++)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Older drivers say less: the words PCI, pid and name may be missing, the
- * process may be '<unknown>'.
+ * Messages of older drivers have less: the words PCI, pid and name may be missing, and the process may be
+ * '<unknown>'.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,19 +12,19 @@
 #include "codes/codes.h"
 
 #define MARK "NVRM: Xid ("
-/* "nvidia-nvswitch0: SXid (PCI:0000:c1:00.0): 24007, ...": of an NVSwitch */
+/* "nvidia-nvswitch0: SXid (PCI:0000:c1:00.0): 24007, ...": an error of an NVSwitch */
 #define SWITCH "nvidia-nvswitch"
 #define SWITCH_MARK ": SXid ("
 
-/** struct part - of a GPU (MIG), as the message names it: " GPU-I:05 GPU-CI:00" */
+/** struct part - an instance of a GPU (MIG), as the message names it: " GPU-I:05 GPU-CI:00" */
 struct part {
 	const char *at;
 	size_t len;
 };
 
 /*
- * "0000:01:00" or "0000:01:00.0", a part of it, then "): " and the number.
- * Return: what follows, NULL when it is not so
+ * "0000:01:00" or "0000:01:00.0", perhaps an instance, then "): " and the number. Return: the rest; NULL:
+ * the text is different
  */
 static const char *grt_bpf_xid_read_head(const char *p, struct grt_ev_xid *ev, struct part *part)
 {
@@ -48,7 +48,7 @@ static const char *grt_bpf_xid_read_head(const char *p, struct grt_ev_xid *ev, s
 	return p + n;
 }
 
-/* "KEY=VALUE, ": Return: what follows, or @p where there is no such key */
+/* "KEY=VALUE, ": Return: the rest, or @p if this is not the key */
 static const char *grt_bpf_xid_take_key(const char *p, const char *key, char *value, size_t room)
 {
 	const char *end;
@@ -111,7 +111,7 @@ void grt_bpf_xid_read(struct grt_ev_xid *ev, const char *message, char *comm, si
 	grt_xid_set_text(ev, part.at, rest ? part.len : 0, p, strcspn(p, "\n"));
 }
 
-/* "0000:c6:00.0"; 0 where it is no address. */
+/* "0000:c6:00.0"; 0: it is not an address. */
 static uint32_t read_address(const char *text)
 {
 	unsigned int domain, bus, device, function;
@@ -121,7 +121,7 @@ static uint32_t read_address(const char *text)
 	return domain << 16 | bus << 8 | (device & 0x1f) << 3 | (function & 7);
 }
 
-/* The log's line has no function, and may be cut. */
+/* The line in the log lacks the function of the device, and may be truncated. */
 static bool grt_bpf_xid_is_same(const struct grt_ev_xid *ev, const struct grt_ev_xid *logged,
 				const char *text, const char *line)
 {
@@ -143,7 +143,7 @@ void grt_bpf_xid_join(struct grt_ev_xid *ev, const struct grt_bpf_xid *xid, cons
 	memcpy(device, xid->device, sizeof(xid->device));
 	comm[0] = '\0';
 	ev->bus = read_address(device);
-	/* some of them name the process themselves */
+	/* some messages name the process themselves */
 	p = grt_bpf_xid_read_process(p, ev, comm, room);
 	grt_xid_set_text(ev, p, 0, p, strcspn(p, "\n"));
 	if (ev->e.pid || !message[0])

@@ -6,7 +6,7 @@
 #include "files.h"
 #include "stacks.h"
 
-/* Puts CALL_STACK after the event of a call: the stack of the running thread. */
+/* Adds CALL_STACK after the event of a call: the stack of the running thread. */
 static __always_inline void call_stack(void *ctx, struct grt_bpf_counts *c, __u32 cpu, __u64 pid_tgid)
 {
 	__u32 user = BPF_STACK_NONE, kernel = BPF_STACK_NONE;

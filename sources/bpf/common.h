@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Used by every BPF program of grtrace: the settings, the maps (which objects share
- * by name), and the function that writes an event.
+ * Every BPF program of grtrace uses this: the settings, the maps (objects share maps of the same name), and
+ * the function that writes an event.
  *
- * The time of an event is read right before its place in the ring buffer is reserved.
- * Between the two, an interrupt can write its own events, so the reader sorts
- * within two milliseconds.
+ * The time of an event is read right before its room in the ring buffer is reserved. Between the two, an
+ * interrupt can write its own events, so the reader sorts within two milliseconds.
  */
 #ifndef GRTRACE_BPF_COMMON_H
 #define GRTRACE_BPF_COMMON_H
@@ -53,7 +52,7 @@ struct {
 	__type(value, struct grt_bpf_ring);
 } rings SEC(".maps");
 
-/* By grt_bpf_ring.id, for the loader; larger than @rings, because the loader reads it later. */
+/* By grt_bpf_ring.id, for the loader; larger than @rings, because the loader reads entries later. */
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
 	__uint(max_entries, 2 * BPF_RINGS_MAX);
@@ -61,7 +60,10 @@ struct {
 	__type(value, struct grt_bpf_ring);
 } ring_names SEC(".maps");
 
-/* An interrupt's program may come between the read and the write of another one on its CPU. */
+/*
+ * Atomic, because an interrupt's program may run between the read and the write of another program on its
+ * CPU.
+ */
 #define COUNT(field) ((void)__sync_fetch_and_add(&(field), 1))
 
 static __always_inline struct grt_bpf_counts *my_counts(__u32 *cpu)
@@ -73,7 +75,7 @@ static __always_inline struct grt_bpf_counts *my_counts(__u32 *cpu)
 /* Namespaces of pids within each other. */
 #define PID_LEVELS 8
 
-/* A process's number where we are. 0: it is not to be seen from there */
+/* The number of a process in our pid namespace; 0: it is not visible there */
 static __always_inline __u32 number_in_ns(struct pid *pid)
 {
 	__u32 level = BPF_CORE_READ(pid, level), i;
@@ -92,7 +94,7 @@ static __always_inline __u32 number_of(struct task_struct *task)
 	return number_in_ns(BPF_CORE_READ(task, thread_pid));
 }
 
-/* Whether the running process has this number where we are; @pid: its number for the kernel. */
+/* Whether the running process has this number in our pid namespace; @pid: its number in the first one. */
 static __always_inline int is_process(__u32 number, __u32 pid)
 {
 	struct task_struct *task;
@@ -130,18 +132,18 @@ static __always_inline int thread_wanted(__u32 pid)
 }
 
 /*
- * A kernel address as the number of an object: the same one for the same
- * object, and another one in each capture, so that traces can be given away.
+ * The number of an object in place of its kernel address: the same number for the same object within a
+ * capture, and another one in each capture, so that traces can be given away.
  */
 static __always_inline __u64 opaque(__u64 address)
 {
 	return address ? (address ^ config.secret) * 0x9e3779b97f4a7c15ULL : 0;
 }
 
-/* Whether the kernel has a helper. */
+/* Whether the kernel has a helper function. */
 #define HAS_HELPER(name) bpf_core_enum_value_exists(enum bpf_func_id, BPF_FUNC_##name)
 
-/* The running thread; MINE() reads it. */
+/* The running thread, which MINE() reads. */
 static __always_inline struct task_struct *my_task(void)
 {
 	if (HAS_HELPER(get_current_task_btf))
@@ -149,11 +151,13 @@ static __always_inline struct task_struct *my_task(void)
 	return (struct task_struct *)bpf_get_current_task();
 }
 
-/* A member of the running thread or of what hangs on it; kernels that have no type for it (to 5.10) copy it.
+/*
+ * A member of the running thread, or of what it points to. Kernels without a BTF type for it (up to 5.10)
+ * copy it.
  */
 #define MINE(from, member) (HAS_HELPER(get_current_task_btf) ? (from)->member : BPF_CORE_READ(from, member))
 
-/* The same as bpf_get_current_pid_tgid(), at a lower cost; @task: the running one */
+/* As bpf_get_current_pid_tgid(), at a lower cost; @task: the running thread */
 static __always_inline __u64 my_pid_tgid(struct task_struct *task)
 {
 	if (HAS_HELPER(get_current_task_btf))
@@ -161,7 +165,7 @@ static __always_inline __u64 my_pid_tgid(struct task_struct *task)
 	return bpf_get_current_pid_tgid();
 }
 
-/* For kernels without a helper for them (to 5.14): a copy of the running thread's registers. */
+/* For kernels without a helper for registers (up to 5.14): a copy of the running thread's registers. */
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
 	__uint(max_entries, 1);
@@ -169,10 +173,10 @@ struct {
 	__type(value, __u64[REGS_WORDS]);
 } regs_copies SEC(".maps");
 
-/* There always is a copy, which only the verifier does not know. */
+/* There always is a copy; only the verifier does not know that. */
 const __u64 no_regs[REGS_WORDS] SEC(".rodata.regs") = {};
 
-/* Bytes of a thread's kernel stack, where the kernel has no type for it, as without KASAN. */
+/* Size of a thread's kernel stack in bytes, if the kernel has no BTF type for it; without KASAN. */
 #define THREAD_BYTES 16384
 
 /* The registers are at the end of the kernel stack. */
@@ -191,7 +195,7 @@ static __noinline struct pt_regs *copy_regs(void)
 	return copy;
 }
 
-/* The registers of the running thread's program, with the arguments of the system call that it is in. */
+/* The registers of the running thread's program, which contain the arguments of its system call. */
 static __always_inline struct pt_regs *my_regs(void)
 {
 	if (HAS_HELPER(task_pt_regs))
@@ -199,7 +203,7 @@ static __always_inline struct pt_regs *my_regs(void)
 	return copy_regs();
 }
 
-/* An event that a filter rejects. */
+/* Counts an event that a filter rejects. */
 static __always_inline int count_filtered(struct grt_bpf_counts *c)
 {
 	COUNT(c->filtered);
@@ -223,7 +227,7 @@ static __always_inline int type_wanted(__u32 type)
 	return config.types.word[type / 64 % GRT_TYPE_WORDS] >> type % 64 & 1;
 }
 
-/* A thread's name: two loads cost less than a call. */
+/* Copies a thread's name: two loads cost less than a call. */
 static __always_inline void copy_comm(char *to, const struct task_struct *task)
 {
 	const __u64 *comm = (void *)task + bpf_core_field_offset(struct task_struct, comm);
@@ -252,9 +256,9 @@ static __always_inline void fill_comm(struct grt_bpf_comm *c, __u64 pid_tgid)
 }
 
 /*
- * For each event: a record without and one with the names of the running thread, and a function that reserves
- * it. Stamp and common part are set, the payload is zero. NULL: the event is not wanted or there is no room,
- * which is counted.
+ * For each event: a record without and one with the names of the running thread, and a function that
+ * reserves it. The time and the common part are set, the payload is zero. NULL: the event is not wanted, or
+ * there is no room, which is counted.
  */
 static __always_inline void begin_event(struct grt_event *e, __u64 stamp, __u32 type, __u32 size)
 {
@@ -279,7 +283,10 @@ static __always_inline int begin_counted(struct grt_bpf_counts *c, __u32 type)
 	return 1;
 }
 
-/* Takes the time stamp, and directly after it room for the event; both are counted. @size is a constant. */
+/*
+ * Reads the time, and directly afterwards reserves room for the event; both are counted. @size is a
+ * constant.
+ */
 static __always_inline void *begin_reserve(struct grt_bpf_counts *c, __u32 type, __u64 size, __u64 *stamp)
 {
 	void *at;
@@ -336,7 +343,7 @@ static __always_inline void *begin_reserve(struct grt_bpf_counts *c, __u32 type,
 #include <grtrace/events.def>
 #undef GRT_EVENT
 
-/* Hands a reserved record over. The reader is woken once in a while only. */
+/* Submits a reserved record. The reader is only woken once in a while. */
 static __always_inline void event_submit(void *at, struct grt_bpf_counts *c)
 {
 	bpf_ringbuf_submit(at, c->wanted % BPF_WAKE_EVENTS ? BPF_RB_NO_WAKEUP : BPF_RB_FORCE_WAKEUP);
@@ -385,7 +392,10 @@ static __always_inline void ring_read_bus(struct grt_bpf_ring *r, struct device 
 
 #define RING_ID_TRIES 8
 
-/* A number that no other ring has had lately: one in four thousand million has, and is refused. */
+/*
+ * A random number that no other ring has had recently. The chance of a repeated number is one in four
+ * thousand million, and such a ring is refused.
+ */
 static __always_inline int ring_name(struct grt_bpf_ring *r)
 {
 	for (int i = 0; i < RING_ID_TRIES; i++) {
@@ -396,19 +406,19 @@ static __always_inline int ring_name(struct grt_bpf_ring *r)
 	return 0;
 }
 
-/* Adds a ring, described by @r. Return: its row, NULL: there is no room for it */
+/* Adds a ring, described by @r. Return: its entry; NULL: there is no room for it */
 static __always_inline struct grt_bpf_ring *ring_add(const struct grt_bpf_ring_key *key,
 						     struct grt_bpf_ring *r)
 {
 	r->denied = config.ring[0] && !same_text(r->name, config.ring, BPF_RING);
-	/* before 6.1 a scheduler does not know its driver */
+	/* before 6.1, a scheduler does not know its driver */
 	if (config.driver[0] && r->driver[0] && !same_text(r->driver, config.driver, BPF_DRIVER - 1))
 		r->denied = 1;
 	if (config.bus[0] && r->bus[0] && !same_text(r->bus, config.bus, BPF_BUS))
 		r->denied = 1;
 	if (!ring_name(r))
 		return 0;
-	/* where another CPU was faster, the number is never used */
+	/* if another CPU has added the ring first, our number is never used */
 	bpf_map_update_elem(&rings, key, r, BPF_NOEXIST);
 	return bpf_map_lookup_elem(&rings, key);
 }
@@ -419,8 +429,8 @@ static __always_inline int by_thread_or_ring(void)
 }
 
 /*
- * Return: whether the filter works through the table of jobs: a job that is not in it was rejected at its
- * SUBMIT.
+ * Return: whether a filter rejects jobs at their SUBMIT: then a job that is not in the table of jobs was
+ * rejected.
  */
 static __always_inline int by_table(void)
 {

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Fences: when a job's fence is signalled, and which threads wait. The other
- * objects say which fences are jobs.
+ * Fences: when a job's fence is signalled, and which threads wait for it. The other objects know which
+ * fences belong to jobs.
  *
- * Tracepoints (Linux 5.15 to 7.3, include/trace/events/dma_fence.h) take
- * (struct dma_fence *). Their text has both numbers cut to 32 bits, the
- * argument has them whole.
+ * The tracepoints (Linux 5.15 to 7.3, include/trace/events/dma_fence.h) take (struct dma_fence *). In their
+ * text, both numbers are cut to 32 bits; the argument has all bits.
  */
 #include "jobs.h"
 

@@ -47,7 +47,7 @@ static __always_inline __u32 read_u32(void *ctx, __u16 at)
 	return value;
 }
 
-/* A string of a record is an offset within it; in 5.15 it is the address of one. */
+/* A string of a record is an offset within the record; in 5.15, it is the address of the string. */
 static __always_inline void read_text(void *ctx, __u16 at, int in_record, char *text, __u32 room)
 {
 	if (at == BPF_NO_FIELD)
@@ -68,7 +68,10 @@ static __always_inline __u64 hash_text(__u64 hash, const char *text, int len)
 	return hash;
 }
 
-/* The scheduler's address is not reported: a ring is its name, and its device's where that is known. */
+/*
+ * The scheduler's address is not reported: a ring is identified by its name, and by its device's name if
+ * that is known.
+ */
 static __always_inline __u64 ring_number(void *ctx, const volatile struct grt_bpf_job_format *f,
 					 struct grt_bpf_ring *r)
 {

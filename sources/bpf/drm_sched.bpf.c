@@ -93,7 +93,10 @@ static __always_inline int run(struct drm_sched_job *sj, struct drm_sched_entity
 			  hw_depth(BPF_CORE_READ(sj, sched)));
 }
 
-/* When a job of a window began follows from the end of the one before it on its ring, whoever's that is. */
+/*
+ * When a job of a window began follows from the end of the previous job on its ring, even if that one is in
+ * no window.
+ */
 static __noinline int ended_besides(struct drm_sched_fence *f, const struct job_key *key, __u64 told)
 {
 	struct grt_bpf_counts *c;
@@ -114,8 +117,8 @@ static __noinline int ended_besides(struct drm_sched_fence *f, const struct job_
 }
 
 /*
- * A job without a fence of the hardware never ran there. Before 6.5, only that fence has the error of a job
- * that failed there.
+ * A job without a hardware fence never ran on the hardware. Before 6.5, only that fence has the error of a
+ * job that failed there.
  */
 static __always_inline int done(struct drm_sched_fence *f)
 {

@@ -20,7 +20,7 @@
 /** struct fence_record - the events' format files */
 struct fence_record {
 	__u64 common;
-	__u32 driver; /* __data_loc: place of the text in the low half */
+	__u32 driver; /* __data_loc: the low half is the offset of the text */
 	__u32 timeline;
 	__u32 context;
 	__u32 seqno;

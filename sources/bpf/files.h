@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * System calls on device files, by the tracepoints of the one system call.
+ * System calls on device files, by the tracepoints of each system call.
  */
 #ifndef GRTRACE_BPF_FILES_H
 #define GRTRACE_BPF_FILES_H
@@ -23,14 +23,14 @@ struct syscall_exit {
 	__s64 ret;
 };
 
-/* Makes a pointer readable as one of a type; for kernels from 6.2 on, as this enum says. */
+/* Makes a pointer readable as a pointer of a type; the enum says: from kernel 6.2 on. */
 enum special_kfunc_type {
 	KF_bpf_rdonly_cast = 1,
 };
 extern void *bpf_rdonly_cast(void *obj, __u32 type) __ksym __weak;
 #define HAS_RDONLY_CAST bpf_core_enum_value_exists(enum special_kfunc_type, KF_bpf_rdonly_cast)
 
-/* The device number of a file's inode; loads cost less than calls that copy. */
+/* The device number of a file's inode. Loads cost less than calls of functions that copy. */
 static __always_inline __u32 rdev_of(struct file *file)
 {
 	struct inode *inode;
@@ -44,7 +44,7 @@ static __always_inline __u32 rdev_of(struct file *file)
 }
 
 /*
- * Return: the open file of a descriptor, 0: there is none. @device gets its device number, 0: it is not a
+ * Return: the open file of a descriptor; 0: there is none. @device gets its device number; 0: it is not a
  * device
  */
 static __always_inline struct file *file_of(struct task_struct *task, __u32 fd, __u32 *device)
@@ -69,7 +69,7 @@ static __always_inline __u32 device_of(struct task_struct *task, __u32 fd)
 	return device;
 }
 
-/* Whether a device is of a major number that user space names in the settings. */
+/* Whether a device has one of the major numbers in the settings. */
 static __always_inline int has_major(__u32 device)
 {
 	__u32 major = device >> 20;

@@ -32,7 +32,8 @@ static __always_inline int gate_is_inside(__u64 now)
 				   config.duty.epoch};
 	__u64 begin = grt_duty_begin(&d, grt_duty_period(&d, now));
 
-	return now >= begin && now - begin < d.window;
+	return now >= begin && now - begin < d.window &&
+	       begin < ((volatile struct grt_bpf_gate *)&gate)->until;
 }
 
 /* Return: whether something that begins now is outside of all windows. */

@@ -14,7 +14,7 @@
 
 #define PROCESSES_MAX 65536
 
-/* Processes of the recorded program, by their number in the first namespace. */
+/* Processes of the recorded program, by their number in the first pid namespace. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, PROCESSES_MAX);
@@ -22,7 +22,7 @@ struct {
 	__type(value, __u8);
 } tree SEC(".maps");
 
-/* Programs at their first hit: their mappings should be read at once. */
+/* Images that have had their first hit, whose mappings are read at once. */
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
 	__uint(max_entries, 8192);
@@ -56,7 +56,7 @@ static __always_inline __u32 pid_of(struct task_struct *task)
 	return config.pid_ns ? number_of(BPF_CORE_READ(task, group_leader)) : BPF_CORE_READ(task, tgid);
 }
 
-/* The program was made before we were attached: it is known by its parent. */
+/* The program was started before the programs were attached, so it is recognised by its parent. */
 static __always_inline int is_ours(struct task_struct *task)
 {
 	__u32 tgid = BPF_CORE_READ(task, tgid);
@@ -86,7 +86,10 @@ static __always_inline __u64 my_image(void)
 	return BPF_CORE_READ(task, group_leader, start_time) ^ BPF_CORE_READ(task, self_exec_id) << 52;
 }
 
-/* A launch is reported by a library in the process, which has named its thread: it is to cost little. */
+/*
+ * A launch is reported by a library in the process, which has named its thread, so that the hit costs
+ * little.
+ */
 static __always_inline void fill_hit(struct out_hit *at, struct pt_regs *regs, __u64 stamp, __u64 pid_tgid,
 				     __u32 cpu, __u64 correlation, __u32 function)
 {
@@ -124,7 +127,7 @@ static __always_inline void hand_over(struct out_hit *at, struct grt_bpf_counts 
 	bpf_ringbuf_submit(at, BPF_RB_FORCE_WAKEUP);
 }
 
-/* @w: the walk, which has found no place; 0: there was none */
+/* @w: the walk, which has no slot in the table; 0: there was no walk */
 static __always_inline int hit_without_place(struct pt_regs *regs, struct grt_bpf_counts *c, __u64 stamp,
 					     __u64 pid_tgid, __u32 cpu, __u64 correlation, __u32 function,
 					     struct walk *w, __u32 why)
@@ -152,9 +155,9 @@ static __always_inline int hit_without_place(struct pt_regs *regs, struct grt_bp
 }
 
 /**
- * hit - the running thread is where a uprobe is
- * @correlation: of the launch, 0: none, a function was entered
- * @function: which
+ * hit - the running thread has reached a uprobe
+ * @correlation: number of the launch; 0: none, a function was entered
+ * @function: number of that function
  */
 static __always_inline int hit(struct pt_regs *regs, __u64 correlation, __u32 function)
 {
@@ -211,7 +214,7 @@ int process_forked(struct bpf_raw_tracepoint_args *ctx)
 	return 0;
 }
 
-/* The process's number may soon be used again. */
+/* The process's number may soon be reused. */
 SEC("raw_tp/sched_process_exit")
 int process_ended(struct bpf_raw_tracepoint_args *ctx)
 {

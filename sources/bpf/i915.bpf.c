@@ -43,7 +43,7 @@ struct out_record {
 struct object_record {
 	__u64 common;
 	struct drm_gem_object *obj;
-	__u64 size; /* of _create only */
+	__u64 size; /* only in the record of _create */
 };
 
 struct fault_record {
@@ -60,7 +60,7 @@ struct vma_record {
 	void *vm;
 	__u64 offset;
 	__u64 size;
-	__u32 flags; /* of _bind only */
+	__u32 flags; /* only in the record of _bind */
 };
 
 struct shrink_record {
@@ -85,8 +85,8 @@ static __always_inline __u32 device_of_request(struct i915_request *rq)
 }
 
 /*
- * The engine by its numbers, not its address: an engine that stands for several
- * ones lives no longer than its context.
+ * The engine's numbers are used and not its address, because a virtual engine lives no longer than its
+ * context.
  */
 static __always_inline struct grt_bpf_ring *ring_of(struct i915_request *rq)
 {

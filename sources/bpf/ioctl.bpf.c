@@ -1,18 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * DRM ioctls (type 'd'), on any file descriptor, entered and left.
+ * DRM ioctls (type 'd') on any file descriptor, at their begin and end.
  *
- * The programs are at the function of the system call, where the kernel lets
- * them be there: then nothing else pays. Where it does not, they are at the
- * tracepoints of the one system call, not at those of all system calls: what
- * does not call ioctl pays half as much. Which ioctl it was is at its end still
- * in the thread's saved registers, so nothing need be remembered between the
- * two, and both filters agree.
+ * If the kernel allows it, the programs are attached to the function of the system call, and nothing else
+ * pays for them. Otherwise they are attached to the tracepoints of this one system call, not to those of all
+ * system calls: a program that does not call ioctl then pays half as much. At the end of an ioctl, the
+ * thread's saved registers still contain its arguments, so nothing has to be stored in between, and both
+ * ends are filtered alike.
  */
 #include "calls.h"
 #include "gate.h"
 
-/* Threads in an ioctl that they have entered in a window. */
+/* Threads that are in an ioctl which they entered in a window. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, 16384);
@@ -29,7 +28,7 @@ static __always_inline void entered(__u32 tid)
 	gate_opened();
 }
 
-/* Whether an exit is of an entry that was recorded. */
+/* Return: whether the entry of this exit was recorded. */
 static __always_inline int was_entered(__u32 tid)
 {
 	if (!config.duty.parts)
@@ -79,7 +78,7 @@ int ioctl_enter(struct syscall_enter *ctx)
 	return enters(ctx, ctx->args[0], ctx->args[1], ctx->args[2]);
 }
 
-/* @args: of the function */
+/* @args: arguments of the function */
 SEC("fentry/" CALL_FUNCTION(ioctl))
 int ioctl_call(__u64 *args)
 {
@@ -133,7 +132,7 @@ static __always_inline int left(__u32 fd, __u32 cmd, __u64 arg, __s64 ret)
 	return 0;
 }
 
-/* The arguments stay in the saved registers. */
+/* The saved registers still have the arguments. */
 SEC("tp/syscalls/sys_exit_ioctl")
 int ioctl_exit(struct syscall_exit *ctx)
 {

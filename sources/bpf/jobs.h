@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The life cycle of a job, for every BPF program that sees a part of it. SUBMIT
- * stores the thread that submitted the job under the job's identity, and later events,
- * which run in interrupts and workers, read it from there.
+ * The life of a job, for every BPF program that sees a part of it. SUBMIT stores the thread that submitted
+ * the job under the job's identity. Later events happen in interrupts and workers, and read the thread from
+ * there.
  */
 #ifndef GRTRACE_BPF_JOBS_H
 #define GRTRACE_BPF_JOBS_H
@@ -12,7 +12,7 @@
 #include "stacks.h"
 #include "sums.h"
 
-/* Fences that jobs wait for and that are no jobs of ours: how many jobs. */
+/* Fences for which jobs wait and that belong to no job here: number of waiting jobs. */
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
 	__uint(max_entries, 8192);
@@ -36,7 +36,7 @@ struct {
 	__type(value, struct job_key);
 } waits SEC(".maps");
 
-/* Reads both numbers of a fence, which are adjacent, with one copy. */
+/* Reads both numbers of a fence with one copy, because they are adjacent. */
 static __always_inline struct job_key key_of_fence(const struct dma_fence *fence)
 {
 	__u32 ctx = bpf_core_field_offset(fence->context), seqno = bpf_core_field_offset(fence->seqno);
@@ -59,13 +59,13 @@ static __always_inline int is_signalled(struct dma_fence *fence)
 	return FENCE_HAS(fence, SIGNALED);
 }
 
-/* When the fence was signalled, ns, 0: unknown; programs that look run later than that */
+/* When the fence was signalled, ns; 0: unknown. The programs run later than that */
 static __always_inline __u64 signalled_at(struct dma_fence *fence)
 {
 	return FENCE_HAS(fence, TIMESTAMP) ? BPF_CORE_READ(fence, timestamp) : 0;
 }
 
-/* STACK: where the thread that submits the job stands */
+/* STACK: the stack of the thread that submits the job */
 static __always_inline void job_stack(void *ctx, const struct job_key *key, const struct job *job,
 				      struct grt_bpf_counts *c, __u32 cpu)
 {
@@ -85,7 +85,10 @@ static __always_inline void job_stack(void *ctx, const struct job_key *key, cons
 	event_submit(at, c);
 }
 
-/* Keeps what is known at the submit. Not inlined: programs that record stacks have no stack left for it. */
+/*
+ * Stores what is known at the submit. Not inlined: programs that record stacks have no room left on the BPF
+ * stack.
+ */
 static __noinline int whole_submit(const struct job_key *key, const struct job *job, struct grt_bpf_counts *c,
 				   __u32 cmd, __u64 pid_tgid)
 {
@@ -101,13 +104,15 @@ static __noinline int whole_submit(const struct job_key *key, const struct job *
 	return 0;
 }
 
-/* What is kept of a job that will be one JOB record; NULL: its events are reported one by one */
+/* The data of a job that will be one JOB record; NULL: its events are reported one by one */
 static __always_inline struct whole *whole_of(const struct job_key *key)
 {
 	return config.whole ? bpf_map_lookup_elem(&wholes, key) : 0;
 }
 
-/* A job that is reported event by event. Most fences are of no job, so that a look at the table has a cost.
+/*
+ * A job that is reported event by event. Most fences belong to no job, so a lookup for each of them would be
+ * wasted.
  */
 static __always_inline struct job *parts_of(const struct job_key *key)
 {
@@ -116,7 +121,7 @@ static __always_inline struct job *parts_of(const struct job_key *key)
 	return bpf_map_lookup_elem(&jobs, key);
 }
 
-/* A job in flight, NULL: it is none that is known */
+/* A job in flight; NULL: it is not known */
 static __always_inline struct job *job_of(const struct job_key *key)
 {
 	struct whole *w = whole_of(key);
@@ -128,9 +133,9 @@ static __always_inline struct job *job_of(const struct job_key *key)
  * job_submit - SUBMIT, from the thread that submits
  * @ctx: of the program
  * @job: complete
- * @denied: a filter of the ring rejects it
+ * @denied: a filter by ring rejects it
  * @cmd, @fence_id: as in events.def
- * @flags: GRT_FLAG_COMMIT where the driver has no queue of its own
+ * @flags: GRT_FLAG_COMMIT if the driver has no queue of its own
  */
 static __always_inline int job_submit(void *ctx, const struct job_key *key, const struct job *job, int denied,
 				      __u32 cmd, __u64 fence_id, __u32 flags)
@@ -172,7 +177,7 @@ static __always_inline struct grt_bpf_counts *counts_of(const struct job *job, _
 
 	if (!c || job || !by_table())
 		return c;
-	/* what no window has is not offered */
+	/* events outside of all windows are not counted as offered */
 	if (!config.duty.parts)
 		count_filtered(c);
 	return 0;
@@ -207,7 +212,7 @@ static __always_inline int job_commit(const struct job_key *key, __u32 sw_depth,
 	return 0;
 }
 
-/* START: the hardware began the job */
+/* START: the hardware has begun the job */
 static __always_inline int job_start(const struct job_key *key)
 {
 	struct job *job = job_of(key);
@@ -230,10 +235,7 @@ static __always_inline int job_start(const struct job_key *key)
 	return 0;
 }
 
-/*
- * A time that was noted for an event may be this much earlier than the event's record; the loader sorts
- * events.
- */
+/* The time noted for an event may be this much earlier than its record; the loader sorts events. */
 #define TOLD_MAX_NS 100000000ULL
 
 static __always_inline __u64 told_or_now(__u64 told, __u64 now)
@@ -258,7 +260,7 @@ static __always_inline void put_end(struct grt_bpf_counts *c, __u32 cpu, const s
 	event_submit(at, c);
 }
 
-/* Puts END: the device finished the job at @told; 0: now */
+/* END: the device finished the job at @told; 0: now */
 static __always_inline int job_ended_at(const struct job_key *key, __u32 reply, __u32 hw_ctx, __u64 fence_id,
 					__u64 told)
 {
@@ -286,7 +288,7 @@ static __always_inline int job_end(const struct job_key *key, __u32 reply, __u32
 	return job_ended_at(key, reply, hw_ctx, fence_id, 0);
 }
 
-/* The job failed on the hardware, which is reported when it is complete */
+/* The job failed on the hardware; that is reported when it completes */
 static __always_inline void job_failed(const struct job_key *key, __s32 error)
 {
 	struct job *job = job_of(key);
@@ -315,7 +317,7 @@ static __always_inline int job_error(const struct job_key *key, const struct job
 	return 0;
 }
 
-/* Adds the job to the sums where they are requested. Return: whether it needs no record */
+/* Adds the job to the sums if they are requested. Return: whether it needs no record */
 static __always_inline int whole_summed(struct grt_bpf_counts *c, struct whole *w)
 {
 	int took = config.sums ? sums_take(w, c) : SUMS_RECORD;
@@ -328,7 +330,7 @@ static __always_inline int whole_summed(struct grt_bpf_counts *c, struct whole *
 	return took != SUMS_RECORD;
 }
 
-/* JOB: the whole job in one record, the last one of it; waits for the job have events of their own */
+/* JOB: the whole job in its last record; waits for the job have events of their own */
 static __always_inline int put_whole(struct grt_bpf_counts *c, __u32 cpu, const struct job_key *key,
 				     struct whole *w, __s32 status)
 {
@@ -367,9 +369,8 @@ static __always_inline int put_whole(struct grt_bpf_counts *c, __u32 cpu, const 
 }
 
 /*
- * COMPLETE: a fence is signalled; most are of no job, and not counted. It may be
- * signalled once only. Where the driver has not reported the job's END, it is
- * over by now.
+ * COMPLETE: a fence is signalled. Most fences belong to no job and are not counted. A fence can be signalled
+ * only once. If the driver has not reported the job's END, the job is over by now.
  */
 static __always_inline int job_complete(const struct job_key *key, __s32 status)
 {
@@ -402,7 +403,7 @@ static __always_inline int job_complete(const struct job_key *key, __s32 status)
 	return 0;
 }
 
-/* Puts WAIT_DEP: the scheduler saw a dependency of a job */
+/* WAIT_DEP: the scheduler saw a dependency of a job */
 static __always_inline int job_wait_dep(const struct job_key *key, const struct job_key *dep, int signalled)
 {
 	struct job *job = job_of(key);
@@ -434,7 +435,7 @@ static __always_inline int job_wait_dep(const struct job_key *key, const struct 
 	return 0;
 }
 
-/* FENCE: one that jobs waited for, and that is no job here, is signalled */
+/* FENCE: a fence was signalled for which jobs waited and that belongs to no job here */
 static __always_inline int dep_signalled(const struct job_key *key, __s32 status)
 {
 	struct out_fence *at;
@@ -461,7 +462,7 @@ static __always_inline int dep_signalled(const struct job_key *key, __s32 status
 	return 0;
 }
 
-/* SYNC_WAIT_ENTER: a thread waits for a fence; those of no job here are not counted */
+/* SYNC_WAIT_ENTER: a thread waits for a fence; waits for fences of no job here are not counted */
 static __always_inline int wait_enter(const struct job_key *key)
 {
 	struct job *job = job_of(key);
@@ -473,7 +474,7 @@ static __always_inline int wait_enter(const struct job_key *key)
 
 	if (!job)
 		return 0;
-	/* a driver's own event of a wait stands between those of dma_fence */
+	/* a driver's own event of a wait comes between those of dma_fence */
 	known = bpf_map_lookup_elem(&waits, &tid);
 	if (known && known->ctx == key->ctx && known->seqno == key->seqno)
 		return 0;
@@ -495,7 +496,7 @@ static __always_inline int wait_enter(const struct job_key *key)
 	return 0;
 }
 
-/* SYNC_WAIT_EXIT: of the wait that this thread began; the fence may be gone by now but for its numbers */
+/* SYNC_WAIT_EXIT: the end of the wait that this thread began; of the fence, only its numbers may be left */
 static __always_inline int wait_exit(void)
 {
 	__u64 pid_tgid = bpf_get_current_pid_tgid();

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The kernel's structs, as far as our programs look into them. Offsets are
- * found at load time from the running kernel's BTF (CO-RE), so only names and
- * types matter here, and members that some kernels lack are requested first.
+ * The kernel's structs, with the members that our programs read. Offsets are found at load time from the
+ * running kernel's BTF (CO-RE), so only names and types matter here. Before a program reads a member that
+ * some kernels lack, it checks that the member exists.
  */
 #ifndef GRTRACE_BPF_KERNEL_H
 #define GRTRACE_BPF_KERNEL_H
@@ -107,7 +107,7 @@ union thread_union {
 	unsigned long stack[1];
 };
 
-/* The struct up to 5.13, under its name of then. */
+/* The struct up to 5.13, which had this name. */
 struct task_struct___before_5_14 {
 	long state;
 };
@@ -135,7 +135,7 @@ struct vm_fault {
 	unsigned long address;
 };
 
-/* The value is that of the running kernel: 0, from 7.0 on 3. */
+/* The running kernel's value is used: 0, or 3 from 7.0 on. */
 enum dma_fence_flag_bits {
 	DMA_FENCE_FLAG_SIGNALED_BIT,
 	DMA_FENCE_FLAG_TIMESTAMP_BIT,
@@ -196,7 +196,7 @@ struct ttm_buffer_object {
 	struct drm_gem_object base;
 };
 
-/* Private to amdgpu: its first member, and one that every version has. */
+/* Private to amdgpu: its first member, which all versions have. */
 struct amdgpu_job {
 	struct drm_sched_job base;
 	__u32 num_ibs;

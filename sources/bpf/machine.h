@@ -32,7 +32,7 @@ struct pt_regs {
 	unsigned long sp;
 } __attribute__((preserve_access_index));
 
-/* Words of it; its size is that of the running kernel's. */
+/* Words of a thread's kernel stack; the running kernel's size is used. */
 #define REGS_WORDS 21
 
 struct thread_struct {
@@ -110,7 +110,7 @@ struct thread_struct {
 #define USER_SP(r) ((r)->sp)
 #define USER_FP(r) ((r)->regs[29])
 #define USER_LINK(r) ((r)->regs[30])
-/* Exception level 0, and not of 32 bits. */
+/* Exception level 0, and not 32-bit code. */
 #define IS_USER(r) (!((r)->pstate & 0x1f))
 
 #define THREAD_POINTER thread.uw.tp_value

@@ -8,7 +8,7 @@
 
 #include "common.h"
 
-/* MEM_CREATE.placed: it lies nowhere yet */
+/* MEM_CREATE.placed: it has no place yet */
 #define MEM_NOWHERE 0xffffffffU
 
 static __always_inline __u32 drm_index(struct drm_device *drm)
@@ -16,7 +16,10 @@ static __always_inline __u32 drm_index(struct drm_device *drm)
 	return BPF_CORE_READ(drm, primary, index);
 }
 
-/* Takes room for a MEM_* event of the running thread; NULL: not wanted or no room, which has been counted. */
+/*
+ * Reserves room for a MEM_* event of the running thread; NULL: not wanted, or no room, which has been
+ * counted.
+ */
 #define MEM_EVENT(name)                                                                                     \
 	static __always_inline struct out_comm_##name *take_##name(struct grt_bpf_counts **c, __u64 object, \
 								   __u32 device)                            \

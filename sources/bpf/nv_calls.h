@@ -33,7 +33,10 @@
 
 #define PF_EXITING 4
 
-/* The files' addresses that calls were seen on, with their inode: another file may come to lie there. */
+/*
+ * The kernel addresses of files in which calls were seen, with their inode, because another file may get the
+ * same address.
+ */
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
 	__uint(max_entries, 65536);
@@ -57,7 +60,7 @@ struct {
 	__type(value, __u64);
 } nv_closing SEC(".maps");
 
-/** struct out_call - what the loader gets; the names first */
+/** struct out_call - the record for the loader; the names come first */
 struct out_call {
 	struct grt_bpf_record r;
 	struct grt_bpf_comm comm;
@@ -82,7 +85,7 @@ static __always_inline void remember(__u64 file, __u32 pid)
 		bpf_map_update_elem(&nv_holders, &pid, &one, BPF_ANY);
 }
 
-/* NULL: not wanted or no room, which has been counted */
+/* NULL: not wanted, or no room, which has been counted */
 static __always_inline struct out_call *begin_call(struct grt_bpf_counts **counts, __u32 kind, __u64 file)
 {
 	struct grt_bpf_counts *c;
@@ -128,16 +131,15 @@ static __always_inline int put_call(__u32 kind, __u64 file)
 
 _Static_assert(NV_ALLOC_PARAMS == NV_CONTROL_PARAMS, "both have their pointer at one place");
 
-/** struct call_stacks - numbers of the running thread's stacks; BPF_STACK_NONE: not wanted, or none */
+/**
+ * struct call_stacks - numbers of the running thread's stacks; BPF_STACK_NONE: not wanted, or there is none
+ */
 struct call_stacks {
 	__u32 user;
 	__u32 kernel;
 };
 
-/*
- * Stacks are taken first: with what is known of the call later, the verifier would check the walk for each
- * kind of call.
- */
+/* Stacks are taken first: later, the verifier would check the walk once for each kind of call. */
 static __always_inline struct call_stacks my_stacks(void *ctx, const struct frame *f)
 {
 	struct call_stacks s = {BPF_STACK_NONE, BPF_STACK_NONE};
@@ -155,7 +157,7 @@ static __always_inline struct call_stacks my_stacks(void *ctx, const struct fram
 	return s;
 }
 
-/* Return: where the parameters are; those of the heap's control are in its struct. */
+/* Return: the address of the parameters; those of the heap's control are inside its struct. */
 static __always_inline __u64 params_at(const struct frame *f, const __u8 *head)
 {
 	if (f->nr == NV_ESC_RM_VID_HEAP_CONTROL)
@@ -249,7 +251,7 @@ int exit_close(struct syscall_exit *ctx)
 	return 0;
 }
 
-/* Descriptors that others took the place of, or that a range closed: which they were does not matter. */
+/* Descriptors that dup2() replaced or that a range closed: which ones is not needed. */
 static __always_inline int may_have_closed(__s64 ret)
 {
 	return ret >= 0 && is_holder() ? put_call(GRT_NV_EXEC, 0) : 0;
@@ -273,7 +275,7 @@ int exit_dup3(struct syscall_exit *ctx)
 	return may_have_closed(ctx->ret);
 }
 
-/* A new file where one was that had clients: that one is gone. */
+/* A new file has the address of a file that had clients, so that file is gone. */
 static __always_inline int opened(__s64 ret)
 {
 	__u32 device;
@@ -326,7 +328,7 @@ int process_exec(struct bpf_raw_tracepoint_args *ctx)
 	return may_have_closed(0);
 }
 
-/* A process ends with its last thread; only the program that takes its row goes on. */
+/* A process ends with its last thread; only the program that takes its entry continues. */
 SEC("raw_tp/sched_process_exit")
 int process_exit(struct bpf_raw_tracepoint_args *ctx)
 {
@@ -339,7 +341,7 @@ int process_exit(struct bpf_raw_tracepoint_args *ctx)
 	return put_call(GRT_NV_EXIT, 0);
 }
 
-/* The open files of the table, a pair of file and process each; a process that ends has none. */
+/* The open files in the table, each as a pair of file and process; a process that ends has none. */
 SEC("iter/task_file")
 int nv_open_files(struct bpf_iter__task_file *ctx)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * An ioctl of NVIDIA's resource manager, out of the wrapper that it may come in.
+ * An ioctl of NVIDIA's resource manager, without the wrapper in which it may come.
  */
 #ifndef GRTRACE_BPF_NV_FRAME_H
 #define GRTRACE_BPF_NV_FRAME_H
@@ -9,10 +9,10 @@
 #include "../../lib/codes/nv_abi.h"
 #include "../../lib/nvidia/call.h"
 
-/* In place of the size of parameters: the call is not recorded. */
+/* In place of the size of the parameters: the call is not recorded. */
 #define NOT_WANTED 0xffffffffU
 
-/** struct frame - number, size of its struct and where that is */
+/** struct frame - number of the ioctl, and size and address of its struct */
 struct frame {
 	__u32 nr;
 	__u32 size;
@@ -33,7 +33,7 @@ static __always_inline struct frame frame_of(__u32 cmd, __u64 arg)
 	return f;
 }
 
-/* Takes the wrapper off. Return: 0, or -1 where it cannot be read */
+/* Removes the wrapper. Return: 0, or -1: it cannot be read */
 static __always_inline int unwrap(struct frame *f)
 {
 	struct xfer x;

@@ -56,7 +56,7 @@ struct {
 	__type(value, __u32);
 } holders SEC(".maps");
 
-/* Return: the device of a descriptor, 0: it is not one of NVIDIA's. */
+/* Return: the device of a descriptor; 0: it is not an NVIDIA device. */
 static __always_inline __u32 nvidia_of(__u32 fd)
 {
 	__u32 device = device_of(my_task(), fd);
@@ -143,7 +143,7 @@ int exit_openat2(struct syscall_exit *ctx)
 	return opened((const char *)CALL_2(regs), how.flags, ctx->ret);
 }
 
-/* Not inlined, so that the verifier checks it once: it is called in loops. */
+/* Not inlined, because it is called in loops: the verifier checks it once. */
 __noinline int put_close(__u32 fd, __u32 device, __u32 at_exit)
 {
 	struct out_comm_close *at;
@@ -170,7 +170,7 @@ int enter_close(struct syscall_enter *ctx)
 	return device ? put_close(ctx->args[0], device, 0) : 0;
 }
 
-/* Global and not inline, so that the kernel verifies it once and not for each descriptor. */
+/* Global and not inlined, so that the kernel verifies it once and not for each descriptor. */
 __noinline int close_at_exit(__u32 fd)
 {
 	__u32 device = nvidia_of(fd);
@@ -180,7 +180,7 @@ __noinline int close_at_exit(__u32 fd)
 	return 0;
 }
 
-/* A process ends with its last thread; only the program that takes its row goes on. */
+/* A process ends with its last thread; only the program that takes its entry continues. */
 SEC("raw_tp/sched_process_exit")
 int process_exit(struct bpf_raw_tracepoint_args *ctx)
 {
@@ -296,7 +296,7 @@ static __always_inline struct places places_of_uvm(__u32 cmd)
 	return p;
 }
 
-/* 0 where it stands nowhere, all bits where it cannot be read. */
+/* 0: there is no such field; all bits set: it cannot be read. */
 static __always_inline __u32 word_at(const struct frame *f, __u32 place)
 {
 	__u32 word;
@@ -309,7 +309,7 @@ static __always_inline __u32 word_at(const struct frame *f, __u32 place)
 	return word;
 }
 
-/* The driver copies its answer back unless the call itself fails; the request is there even then. */
+/* The driver copies its answer back unless the ioctl itself fails; the request is there in any case. */
 static __always_inline void look_inside(struct grt_ev_ioctl_exit *ev, __u64 arg)
 {
 	struct frame f = frame_of(ev->cmd, arg);
@@ -317,7 +317,7 @@ static __always_inline void look_inside(struct grt_ev_ioctl_exit *ev, __u64 arg)
 
 	if (!IOCTL_TYPE(ev->cmd)) {
 		p = places_of_uvm(ev->cmd);
-		f.size = NOWHERE; /* its numbers have no sizes */
+		f.size = NOWHERE; /* these ioctls have no sizes in their numbers */
 	} else if (IOCTL_TYPE(ev->cmd) != NV_IOCTL_TYPE) {
 		return;
 	} else if (unwrap(&f)) {
@@ -425,7 +425,7 @@ int enter_ppoll(struct syscall_enter *ctx)
 
 /* ------------------------------------------------------------- Xid */
 
-/** struct out_text_xid - with the message, which the loader takes apart */
+/** struct out_text_xid - the record for the loader, with the message, which it parses */
 struct out_text_xid {
 	struct grt_bpf_record r;
 	struct grt_bpf_text text;
@@ -468,7 +468,7 @@ struct {
 	__type(value, struct grt_bpf_text);
 } nv_written SEC(".maps");
 
-/* Too large for the stack. */
+/* Too large for the BPF stack. */
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
 	__uint(max_entries, 1);
@@ -491,7 +491,7 @@ static __always_inline int keep_message(const char *message)
 /** struct xid_record - of nvidia:nvidia_dev_xid (its format file; the loader has compared it) */
 struct xid_record {
 	__u64 common;
-	__u32 dev; /* where the text is in the record: the low half */
+	__u32 dev; /* the low half is the offset of the text in the record */
 	__u32 error_code;
 	__u32 msg;
 };
@@ -535,8 +535,10 @@ int device_xid(struct xid_record *ctx)
 	return 0;
 }
 
-/* An error of a GPU is reported whatever process is requested. The message's process is not the one that
- * runs. */
+/*
+ * An error of a GPU is reported whatever process is requested, because the process in the message is not the
+ * running one.
+ */
 static __always_inline int put_message(const char *message)
 {
 	struct out_text_xid *at;
@@ -556,7 +558,7 @@ static __always_inline int put_message(const char *message)
 /* Longer than "nvidia-nvswitch12: SXid". */
 #define MESSAGE_HEAD 24
 
-/* The text is part of the program: data of its own would need a map. */
+/* The text is a part of the program's code: data would need a map. */
 #define BEGINS(text, with)                                                                \
 	({                                                                                \
 		static const char with_[] = (with);                                       \

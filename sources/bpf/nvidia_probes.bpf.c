@@ -13,7 +13,7 @@
 #include "common.h"
 #include "nvidia_probes.h"
 
-/** struct place - a thread, or a CPU if there is none, that is in a function, once for each function */
+/** struct place - a thread, or a CPU if there is none, that is inside a function; one for each function */
 struct place {
 	__u64 who;
 	__u64 row;
@@ -31,7 +31,7 @@ struct {
 	__type(value, struct entered);
 } nv_entered SEC(".maps");
 
-/** struct out_hit - what the loader gets; it makes the texts of the event */
+/** struct out_hit - the record for the loader, which makes the texts of the event */
 struct out_hit {
 	struct grt_bpf_record r;
 	struct nv_hit hit;

@@ -16,7 +16,7 @@ enum nv_kind {
 	NV_KIND_POWER,
 };
 
-/** enum nv_shape - what the arguments are that report something */
+/** enum nv_shape - which arguments of a function are reported */
 enum nv_shape {
 	NV_SHAPE_NOTHING,
 	NV_SHAPE_NV,	       /* the driver's struct of the GPU */
@@ -25,8 +25,8 @@ enum nv_shape {
 	NV_SHAPE_VM_FAULT,     /* struct vm_fault */
 	NV_SHAPE_FIRST,	       /* an address */
 	NV_SHAPE_FIRST_LENGTH, /* an address, its length */
-	NV_SHAPE_THIRD,	       /* the third is the address */
-	NV_SHAPE_THIRD_LENGTH, /* and the fourth its length */
+	NV_SHAPE_THIRD,	       /* the third argument is the address */
+	NV_SHAPE_THIRD_LENGTH, /* the third is the address, the fourth the length */
 	NV_SHAPE_DEVICE,       /* struct device */
 	NV_SHAPE_STATE,	       /* a power state */
 };

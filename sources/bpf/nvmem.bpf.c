@@ -7,7 +7,7 @@
 #define NV_STACKS 1
 #include "nv_frame.h"
 
-/* Bytes of its struct that are needed, 0: of no interest. */
+/* Number of bytes of a call's struct that are needed; 0: the call is of no interest. */
 static __always_inline __u32 head_of(const struct frame *f)
 {
 	switch (f->nr) {
@@ -27,7 +27,7 @@ static __always_inline __u32 head_of(const struct frame *f)
 	return 0;
 }
 
-/* Bytes of an object's parameters. */
+/* Number of bytes of an object's parameters. */
 static __always_inline __u32 params_of_class(__u32 class)
 {
 	switch (class) {

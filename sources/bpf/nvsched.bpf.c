@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Calls on NVIDIA's control device that concern its scheduler, see nv_calls.h. Of
- * controls, those in a list.
+ * Calls on NVIDIA's control device that concern its scheduler, see nv_calls.h. Only the controls in a list
+ * are recorded.
  */
 #include "nv_frame.h"
 
-/* Bytes of its struct that are needed, 0: of no interest. */
+/* Number of bytes of a call's struct that are needed; 0: the call is of no interest. */
 static __always_inline __u32 head_of(const struct frame *f)
 {
 	switch (f->nr) {
@@ -23,7 +23,7 @@ static __always_inline __u32 head_of(const struct frame *f)
 	return 0;
 }
 
-/* Bytes of an object's parameters. */
+/* Number of bytes of an object's parameters. */
 static __always_inline __u32 params_of_class(__u32 class)
 {
 	switch (class) {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * CPython's frames in the walk of a stack. If the walk reaches a native frame of the interpreter's loop, the
- * frames that the loop runs replace it. Python frames are one chain for the whole thread, with an end for
- * each entry of the interpreter, which is recognised by an address in the native frame. The chain begins in
- * the thread's state, which is found in the list of all threads by pthread_self().
+ * CPython's frames in the walk of a stack. When the walk reaches a native frame of the interpreter's loop,
+ * the frames that the loop runs replace it. A thread's Python frames are one chain, in which each entry of
+ * the interpreter has an end that is recognised by an address in the native frame. The chain begins in the
+ * thread's state, which is found in the list of all threads by pthread_self().
  *
- * A code object that occurs first is reported with its name, file and table of lines while it exists; later,
- * its place in a table stands for it, as long as its contents are the same.
+ * When a code object occurs for the first time, it is reported with its name, file and table of lines,
+ * because it exists now. Later, its slot in a table stands for it, as long as its contents are the same.
  */
 #ifndef GRTRACE_BPF_PYTHON_H
 #define GRTRACE_BPF_PYTHON_H
@@ -14,9 +14,9 @@
 #include "common.h"
 #include "unwind_rows.h"
 
-/* Threads whose state is remembered. */
+/* Number of threads whose state is remembered. */
 #define PYTHON_THREADS 4096
-/* Bytes of a frame and of a code object that are read; 3.10's are laid out differently. */
+/* Bytes of a frame and of a code object that are read; 3.10 has another layout. */
 #define PYTHON_FRAME_BYTES 80U
 #define PYTHON_FRAME_BYTES_3_10 104U
 #define PYTHON_PAGE 4096U
@@ -43,7 +43,7 @@ struct {
 	__type(value, struct python_seen);
 } python_codes SEC(".maps");
 
-/* Frames of Python whose code object has no place in the table. */
+/* Number of frames of Python whose code object has no slot in the table. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, 1);
@@ -51,7 +51,7 @@ struct {
 	__type(value, __u64);
 } python_unnamed SEC(".maps");
 
-/* @place: of it, plus 1 */
+/* @place: its slot, plus 1 */
 struct python_known {
 	struct python_seen seen;
 	__u64 place;
@@ -102,8 +102,10 @@ static __always_inline void python_mix(__u64 *hash, __u64 word)
 	*hash ^= *hash >> 29;
 }
 
-/* A number of its own, where it has one, and where its contents are: of another one at this address they
- * differ. */
+/*
+ * The code object's own number if it has one, and the addresses of its contents: another code object at the
+ * same address differs in them.
+ */
 static __always_inline void python_take(struct python *y, const struct unwind_process *p, __u64 code)
 {
 	const struct grt_python_layout *l = &p->python.layout;
@@ -135,7 +137,7 @@ static __always_inline __u64 python_hash(const struct python_seen *s)
 	return hash;
 }
 
-/* Characters of a str: the first that there is room for or, with @tail, the last. */
+/* The characters of a str: the first ones that fit or, with @tail, the last ones. */
 static __always_inline void python_copy(struct python *y, const struct grt_python_layout *l,
 					struct python_text *text, char *to, __u32 room, __u64 str, int tail)
 {
@@ -181,7 +183,7 @@ static __always_inline void python_fill(struct python_news *n, __u32 room, struc
 	python_copy(y, l, &n->file, n->file_at, PYTHON_FILE_BYTES, python_code_word(y, l->code_filename), 1);
 }
 
-/* The code object that was read, which has its place. Return: whether it was reported */
+/* The code object that was read, which has a slot. Return: whether it was reported */
 static __noinline int python_report(struct python *y, const struct unwind_python *p)
 {
 	struct python_news *n;
@@ -205,7 +207,7 @@ static __noinline int python_report(struct python *y, const struct unwind_python
 	return 1;
 }
 
-/* Return: the place of the code object that was read, plus 1; 0: there is none. */
+/* Return: the slot of the code object that was read, plus 1; 0: there is none. */
 static __always_inline __u32 python_place(struct walk *w, const struct unwind_process *p)
 {
 	struct python_seen *now, *old;
@@ -234,7 +236,7 @@ static __always_inline __u32 python_place(struct walk *w, const struct unwind_pr
 	return 0;
 }
 
-/* The same for code objects that this CPU has used lately, without a lookup in the common table. */
+/* As above, for code objects that this CPU has used lately, without a lookup in the common table. */
 static __always_inline __u32 python_place_known(struct walk *w, const struct unwind_process *p)
 {
 	struct python_seen *now = &w->python.now;
@@ -248,14 +250,14 @@ static __always_inline __u32 python_place_known(struct walk *w, const struct unw
 	if (!python_same(&known->seen, now)) {
 		known->seen = *now;
 		known->place = python_place(w, p);
-		/* it may have one the next time */
+		/* it may get a slot the next time */
 		if (!known->place)
 			known->seen.code = 0;
 	}
 	return known->place;
 }
 
-/* Which instruction it is, counted from 1; 0: none yet. */
+/* Number of the running instruction, counted from 1; 0: none yet. */
 static __always_inline __u32 python_unit(const struct python *y, const struct grt_python_layout *l,
 					 __u64 code)
 {
@@ -267,7 +269,7 @@ static __always_inline __u32 python_unit(const struct python *y, const struct gr
 	return bytes >> 31 ? 0 : bytes / 2 + 1;
 }
 
-/* The frame is there all the same; it is counted, since which one it is gets lost. */
+/* The frame exists all the same. It is counted, because its name is lost. */
 static __always_inline void python_note_unnamed(struct walk *w)
 {
 	__u64 *unnamed;
@@ -309,7 +311,7 @@ static __always_inline void python_meet(struct walk *w, const struct unwind_proc
 	} else {
 		place = NO_WORDS;
 	}
-	/* nothing is to be kept on the stack, which is full */
+	/* the BPF stack is full, so nothing is kept on it */
 	asm volatile("" : : : "memory");
 	met = python_met_at(y, y->now.code);
 	met->code = y->now.code;
@@ -340,7 +342,7 @@ static __always_inline void python_note(struct walk *w, const struct unwind_proc
 
 /* ------------------------------------------------------------- the chain */
 
-/* The native frame of the interpreter's loop stays where it leads to no frames. */
+/* The native frame of the interpreter's loop is kept if it leads to no Python frames. */
 static __always_inline int python_leave(struct walk *w)
 {
 	struct python *y = &w->python;
@@ -361,13 +363,13 @@ static __always_inline int python_give_up(struct walk *w)
 	return python_leave(w);
 }
 
-/* The frames so far are of the entry that lies at @at; 0: it is that of the native frame. */
+/* The frames so far belong to the entry of the interpreter at @at; 0: to the entry of the native frame. */
 static __always_inline int python_entry(struct walk *w, __u64 at)
 {
 	struct python *y = &w->python;
 
 	if (at >= y->high) {
-		/* of a function further out: this loop has just begun, or it is over */
+		/* the entry belongs to a function further out: this loop has just begun, or it is over */
 		y->frame = y->was_frame;
 		y->cframe = y->was_cframe;
 		w->out.depth = y->depth;
@@ -384,8 +386,9 @@ static __always_inline int python_entry(struct walk *w, __u64 at)
 }
 
 /*
- * Frames of calls in Python are adjacent, the caller's before the callee's, so several are read at once. A
- * page fault costs more than all of them, so nothing is read of the page before, which may be missing.
+ * Frames of calls within Python are adjacent, the caller's before the callee's, so several are read at once.
+ * A page fault would cost more than all of them, so nothing is read from the previous page, which may be
+ * missing.
  */
 static __always_inline int python_read_frame(struct python *y, const struct unwind_process *p, __u64 at)
 {
@@ -448,7 +451,7 @@ static __always_inline int python_walk(struct walk *w, const struct unwind_proce
 	return 0;
 }
 
-/* The thread's state is found. */
+/* Stores the thread's state. */
 static __always_inline int python_first(struct walk *w, const struct unwind_process *p)
 {
 	const struct grt_python_layout *l = &p->python.layout;
@@ -525,7 +528,7 @@ static __always_inline int python_begin(struct walk *w, const struct unwind_proc
 	return 0;
 }
 
-/* Does one step after the native walk has gone on to the caller. Return: whether the walk is over */
+/* Does one step after the native walk has moved to the caller. Return: whether the walk is over */
 static __always_inline int python_step(struct walk *w, const struct unwind_process *p)
 {
 	if (!w || !p)
@@ -537,7 +540,7 @@ static __always_inline int python_step(struct walk *w, const struct unwind_proce
 	return python_frame(w, p);
 }
 
-/* A native frame, before it is noted. */
+/* Handles a native frame before it is stored. */
 static __always_inline void python_see(struct walk *w, const struct unwind_process *p, __u64 pc)
 {
 	struct python *y = &w->python;

@@ -12,15 +12,17 @@
 #define BPF_RING 32
 #define BPF_DRIVER 16
 #define BPF_BUS 32
-/* Device files of one GPU. */
+/* Most device files of one GPU. */
 #define BPF_GPU_FILES 3
 #define BPF_MAJORS 8
 
-/* More CPUs than this are not counted apart, so there cannot be more. */
+/* The limit of the number of CPUs, each of which has its own counts. */
 #define BPF_CPUS_MAX 1024
 
-/** struct grt_bpf_registers - of a thread's program; @fp: its frame pointer; @link: its link register, if
- * there is one */
+/**
+ * struct grt_bpf_registers - registers of a thread's program; @fp: its frame pointer; @link: its link
+ * register, if it has one
+ */
 struct grt_bpf_registers {
 	__u64 pc;
 	__u64 sp;
@@ -30,13 +32,13 @@ struct grt_bpf_registers {
 	__u32 reserved;
 };
 
-/* A wake-up costs more than an event, so the reader polls, and is woken when this many events wait. */
+/* Waking the reader costs more than an event. So it polls, and is woken only when this many events wait. */
 #define BPF_WAKE_EVENTS 512
 
-/* Functions of the kernel that `sched` recognises; more than bpf_wakers.def has. */
+/* Most functions of the kernel that `sched` recognises; more than bpf_wakers.def has. */
 #define BPF_WAKERS 48
 
-/* grt_bpf_code.cause, beside enum grt_wake_cause: an interrupt runs there. */
+/* grt_bpf_code.cause, beside enum grt_wake_cause: interrupts run there. */
 #define BPF_IN_INTERRUPT 31U
 
 /**
@@ -52,29 +54,30 @@ struct grt_bpf_code {
 
 /**
  * struct grt_bpf_config - settings of a capture; constants for the programs
- * @pid: only this process (thread group), 0: all
+ * @pid: only this process (thread group); 0: all
  * @comm: only threads of this name; empty: all
  * @ring: only jobs of rings of this name; empty: all
- * @one_gpu: only jobs of the GPU at @bus, and calls on its device files: those of @devices that are not 0
+ * @one_gpu: only jobs of the GPU at @bus, and calls on its device files, which are the @devices that are not
+ *	0
  * @bus: with @one_gpu: its address; empty: unknown
- * @types: those that are wanted
+ * @types: types of events that are wanted
  * @secret: hides the kernel's addresses in numbers of objects, see opaque()
- * @driver: only rings of this driver; of `fence`: the driver whose fences are jobs; empty: all
+ * @driver: only rings of this driver; for `fence`: the driver whose fences are jobs; empty: all
  * @stacks: BPF_STACK_* to take at each SUBMIT
- * @majors: of NVIDIA's device files, for `nvidia`; 0: no more
- * @self: this process's own calls are none of `nvsched`; 0: they are
- * @refused: of `nvsched`: calls that failed, too, and on whatever file
- * @xid_event: the driver has a tracepoint for Xids: what it writes to the kernel's log is the same again
- * @tree: of uprobes: only processes that @self has started, and theirs
- * @pid_ns: number of the pid namespace that @pid and @self are of, where it is not the first; uprobes report
- * numbers of it, too
- * @all_fences: of sync_wait: another source of this recording has jobs, so that whether a fence is one is not
- * known
- * @cut_keys: a job's numbers are those of its fence cut to 32 bits
- * @duty: in which windows; no parts: always
+ * @majors: major numbers of NVIDIA's device files, for `nvidia`; 0: no more
+ * @self: the pid of this process, whose own calls `nvsched` ignores; 0: it records them
+ * @refused: for `nvsched`: also calls that failed, on any file
+ * @xid_event: the driver has a tracepoint for Xids, so its messages in the kernel's log are repetitions
+ * @tree: for uprobes: only processes that @self has started, and their descendants
+ * @pid_ns: the inode of the pid namespace of @pid and @self, if it is not the first one; uprobes report
+ *	numbers of this namespace, too
+ * @all_fences: for sync_wait: another source of this recording records jobs, so it is unknown here whether a
+ *	fence belongs to a job
+ * @cut_keys: a job's numbers are those of its fence, cut to 32 bits
+ * @duty: the windows; without parts: record all the time
  * @whole: one JOB record for each job of the DRM scheduler, in place of its events
- * @sums: with @whole: no record of jobs that have a place in the sums, see struct grt_bpf_sum
- * @wakers: of `sched`: functions that wake threads
+ * @sums: with @whole: no record for a job that has a place in the sums, see struct grt_bpf_sum
+ * @wakers: for `sched`: functions that wake threads
  */
 struct grt_bpf_config {
 	__u32 pid;
@@ -102,44 +105,47 @@ struct grt_bpf_config {
 };
 
 /**
- * struct grt_bpf_gate - what programs look at before they do anything; the loader writes @armed, and they the
- * rest
- * @armed: of record --duty, see gate.h: a window is near
- * @open: what began in a window and has not ended
+ * struct grt_bpf_gate - what programs look at before they do anything. The loader writes @armed and @until,
+ * the programs write the rest
+ * @armed: for record --duty, see gate.h: a window is near
+ * @open: number of jobs and calls that began in a window and have not ended
  * @deps: a job has waited for a fence of no job
- * @parts: with grt_bpf_config.whole: jobs are reported event by event, too
+ * @parts: with grt_bpf_config.whole: some jobs are reported event by event
+ * @until: windows that begin at this time, ns, or later are not recorded, because they have no WINDOW record
+ *	yet
  */
 struct grt_bpf_gate {
 	__u32 armed;
 	__u32 open;
 	__u32 deps;
 	__u32 parts;
+	__u64 until;
 };
 
 /* grt_bpf_config.stacks */
 #define BPF_STACK_USER 1U
 #define BPF_STACK_KERNEL 2U
-#define BPF_STACK_TABLES 4U /* the programs' by unwind tables */
+#define BPF_STACK_TABLES 4U /* programs walk stacks with unwind tables */
 
 #define BPF_STACK_DEPTH 127
 #define BPF_STACKS_MAX 16384
-/* Threads are taken off the CPU anywhere. */
+/* A thread may be taken off the CPU anywhere. */
 #define BPF_STACKS_MAX_SCHED 65536
 
 /* In STACK records of the programs: no stack. Other numbers are those of the stack map, plus 1. */
 #define BPF_STACK_NONE 0U
 
 /**
- * struct grt_bpf_counts - the counts of one CPU: events that were offered, and those that did not get into
- * the ring buffer
+ * struct grt_bpf_counts - counts of one CPU: events that were offered, and those that did not get into the
+ * ring buffer
  * @wanted: offered, and not rejected by a filter
  * @filtered: offered, and rejected
- * @lost: those of @wanted without room
- * @unmatched: what a driver reported and could not be joined to a job
+ * @lost: wanted, but there was no room
+ * @unmatched: reports of a driver that could not be joined to a job
  * @no_stack: stacks for which the table had no room
- * @whole: jobs that were submitted and are one JOB record each, but for those whose record had no room
- * @summed: those of @whole that are in sums and have no record
- * @replaced: events of which these are made
+ * @whole: jobs that were submitted and are one JOB record each, except those whose record had no room
+ * @summed: of @whole, those that are in sums and have no record
+ * @replaced: events from which these are made
  */
 struct grt_bpf_counts {
 	__u64 wanted;
@@ -155,13 +161,13 @@ struct grt_bpf_counts {
 /* grt_bpf_record.labels */
 #define BPF_HAS_COMM 1U
 #define BPF_HAS_TEXT 2U
-#define BPF_HAS_HIT 8U	/* a struct nv_hit precedes everything else */
-#define BPF_HAS_XID 16U /* struct grt_bpf_xid is in front of struct grt_bpf_text */
-#define BPF_HAS_CALL 4U /* it is no event yet, but a record of the source's own decoder */
+#define BPF_HAS_HIT 8U	/* a struct nv_hit comes first */
+#define BPF_HAS_XID 16U /* a struct grt_bpf_xid comes before the struct grt_bpf_text */
+#define BPF_HAS_CALL 4U /* not an event, but a record for the source's decoder */
 
 /**
- * struct grt_bpf_record - a record in the ring buffer: this, then struct nv_hit, struct grt_bpf_comm or
- * struct grt_bpf_text if @labels has them, then the event
+ * struct grt_bpf_record - a record in the ring buffer: this struct, then struct nv_hit, struct grt_bpf_comm
+ * or struct grt_bpf_text if @labels says so, then the event
  * @cpu: where it happened
  * @labels: BPF_HAS_*
  */
@@ -170,7 +176,7 @@ struct grt_bpf_record {
 	__u32 labels;
 };
 
-/** struct grt_bpf_comm - names of the running thread and of its process; @owner empty: the same */
+/** struct grt_bpf_comm - names of the running thread and of its process; @owner empty: both are the same */
 struct grt_bpf_comm {
 	char comm[BPF_COMM];
 	char owner[BPF_COMM];
@@ -183,19 +189,18 @@ struct job_key {
 };
 
 /* job.state */
-#define JOB_DONE 1U /* it has completed */
-#define JOB_END_BY_FENCE \
-	2U /* its driver may not report its END: unless it has, it comes with COMPLETE, inferred */
-#define JOB_STARTED 4U /* START was reported; after a preemption it is not reported again */
-#define JOB_WHOLE 8U   /* it is in a struct whole */
+#define JOB_DONE 1U	    /* it has completed */
+#define JOB_END_BY_FENCE 2U /* its driver may not report its END; then COMPLETE reports it, inferred */
+#define JOB_STARTED 4U	    /* START was reported; it is not reported again after a preemption */
+#define JOB_WHOLE 8U	    /* it is part of a struct whole */
 
-/* grt_ev_job.inferred: the third of a job's times */
+/* grt_ev_job.inferred: the third of a job's times is inferred */
 #define JOB_START_INFERRED 4U
 
 /**
  * struct job - the submitter of a job, for events in interrupts and workers
  * @state: JOB_*
- * @error: of the hardware's fence, which the finished fence may not have
+ * @error: error of the hardware's fence, which the finished fence may lack
  */
 struct job {
 	__u32 pid;
@@ -209,11 +214,11 @@ struct job {
 };
 
 /**
- * struct whole - a job that is reported once, at its end, with what its JOB record will say
- * @job: what every job has; it is not in the table of those that are reported event by event
+ * struct whole - a job that is reported once, at its end, with the contents of its JOB record
+ * @job: data that every job has; this job is not in the table of jobs that are reported event by event
  * @submit, @commit, @end: ns, 0: not yet
- * @start: with sums, at its end: when it began, by the order of its ring; 0: unknown
- * @comm: of the submitter
+ * @start: with sums, when the job ends: when it began, by the order of its ring; 0: unknown
+ * @comm: name of the submitter
  */
 struct whole {
 	struct job job;
@@ -340,28 +345,28 @@ struct grt_bpf_sum_times {
  */
 #define BPF_TEXT 320
 
-/** struct grt_bpf_text - the beginning of what the event is made from; NUL terminated */
+/** struct grt_bpf_text - the beginning of the text from which the event is made; NUL terminated */
 struct grt_bpf_text {
 	char text[BPF_TEXT];
 };
 
-/* Threads that `sched` follows. */
+/* Most threads that `sched` follows. */
 #define BPF_THREADS_MAX 65536
 
 /**
- * struct grt_bpf_thread - of `sched`: a thread that is followed, in its map by tid
+ * struct grt_bpf_thread - for `sched`: a thread that is followed, by its tid
  * @since: when it came on the CPU, or left it, ns
- * @woken: when it was woken last; before @since: it was not since then
- * @number: intervals off the CPU so far
- * @state: the kernel's, when it left
- * @call: system call that it was in, -1: none
- * @fd, @device: file of it that is a GPU's, see grt_ev_off_cpu
+ * @woken: when it was last woken; earlier than @since: not since then
+ * @number: number of intervals off the CPU so far
+ * @state: the kernel's state of the thread when it left
+ * @call: number of the system call that it was in, -1: none
+ * @fd, @device: file of this call if it belongs to a GPU, see grt_ev_off_cpu
  * @reason: enum grt_thread_state as far as the programs know it, else 0
  * @on: it is on a CPU
- * @waker, @waker_pid, @waker_comm, @by, @cause: who woke it last, see grt_ev_asleep
+ * @waker, @waker_pid, @waker_comm, @by, @cause: who last woke it, see grt_ev_asleep
  * @inferred: @cause is only what the waker did last
  * @ctx, @seqno: the fence that was signalled then
- * @ran: time on a CPU by the kernel's count, when it left, ns
+ * @ran: its time on CPUs by the kernel's count when it left, ns
  */
 struct grt_bpf_thread {
 	__u64 since;
@@ -394,7 +399,8 @@ struct grt_bpf_xid {
 	char message[BPF_TEXT];
 };
 
-/** struct grt_bpf_nv_file - a row of the iterator of `nvsched`: a file that its programs know, and its
+/**
+ * struct grt_bpf_nv_file - a row of the iterator of `nvsched`: a file that its programs know, and the file's
  * process
  */
 struct grt_bpf_nv_file {
@@ -404,13 +410,13 @@ struct grt_bpf_nv_file {
 };
 
 /**
- * struct grt_bpf_hit - a hit of a uprobe; the addresses of the stack follow it if @depth is not 0
- * @correlation: number of the launch, 0: the function @function was entered
- * @image: different for each program that a process runs
+ * struct grt_bpf_hit - a hit of a uprobe. If @depth is not 0, the addresses of the stack follow it
+ * @correlation: number of the launch; 0: the function @function was entered
+ * @image: a number that is different for each program that a process runs
  * @caller: address to which the function returns, which a walk by frame pointers leaves out
- * @stack: number in the tables of stacks, plus 1; 0: it is not there
+ * @stack: number in the tables of stacks, plus 1; 0: it is not in a table
  * @end: enum grt_stack_end
- * @walked: by unwind tables, else by the kernel
+ * @walked: with unwind tables; otherwise by the kernel
  */
 struct grt_bpf_hit {
 	__u64 time;
@@ -427,13 +433,13 @@ struct grt_bpf_hit {
 	__u32 walked;
 };
 
-/* GRT_PRESENT_COMMIT: which requests to a Wayland compositor are that, the programs find out. */
+/* GRT_PRESENT_COMMIT: the programs find out which requests to a Wayland compositor are commits. */
 #define BPF_PRESENT_COMMIT 0x4006U
 
 /**
- * struct grt_bpf_ring_key - it is this ring as long as all three agree: addresses are used again
- * @address: of its scheduler or queue, or a number that stands for it
- * @device: address of the device, 0 where it is unknown
+ * struct grt_bpf_ring_key - identifies a ring. All three members must agree, because addresses are reused
+ * @address: address of its scheduler or queue, or a number that stands for it
+ * @device: address of the device, 0: unknown
  */
 struct grt_bpf_ring_key {
 	__u64 address;
@@ -442,10 +448,10 @@ struct grt_bpf_ring_key {
 };
 
 /**
- * struct grt_bpf_ring - what a ring is called
- * @id: in grt_event.ring, never used for another one; the loader gives short numbers instead
- * @denied: not the ring requested
- * @bus: address of the GPU on its bus, empty where it is unknown
+ * struct grt_bpf_ring - the names of a ring
+ * @id: in grt_event.ring, never reused for another ring; the loader replaces it by a short number
+ * @denied: it is not the requested ring
+ * @bus: address of the GPU on its bus; empty: unknown
  */
 struct grt_bpf_ring {
 	__u32 id;
@@ -457,16 +463,19 @@ struct grt_bpf_ring {
 	char bus[BPF_BUS];
 };
 
-/* Rings that are known at a time; some drivers make one for each queue, and the one unused longest goes. */
+/*
+ * Most rings that are known at a time. Some drivers make a ring for each queue; the ring that was not used
+ * for the longest time is dropped.
+ */
 #define BPF_RINGS_MAX 8192
 
 /* grt_bpf_job_format: the record has no such field. */
 #define BPF_NO_FIELD 0xffffU
 
 /**
- * struct grt_bpf_job_format - offsets of the fields of a tracepoint of the DRM scheduler in its record, bytes
+ * struct grt_bpf_job_format - offsets in bytes of the fields in the record of a DRM scheduler's tracepoint
  * @name, @device: names of the ring and the device
- * @name_in_record: @name is the place of the text in the record, else its address
+ * @name_in_record: @name is the offset of the text in the record; otherwise its address
  * @fence: address of a fence: the job's, or that of its dependency
  * @id: id of the job on its ring
  * @sw_depth, @hw_depth: lengths of the queues
@@ -488,7 +497,9 @@ struct grt_bpf_job_format {
 	__u16 pad;
 };
 
-/** struct grt_bpf_format - the tracepoints by their step of a job's life, in either generation of names */
+/**
+ * struct grt_bpf_format - the tracepoints by step of a job's life, whichever generation of names they have
+ */
 struct grt_bpf_format {
 	struct grt_bpf_job_format queue;
 	struct grt_bpf_job_format run;

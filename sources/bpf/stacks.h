@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * CPU stacks: each different one stands once in a table, which user space reads:
- * a program takes its number, and the loader its addresses when it sees the number
- * first.
+ * CPU stacks: each different stack is stored once in a table, which user space reads. A program passes the
+ * stack's number, and the loader reads the addresses when it sees the number for the first time.
  */
 #ifndef GRTRACE_BPF_STACKS_H
 #define GRTRACE_BPF_STACKS_H
@@ -37,7 +36,7 @@ static __always_inline __u32 take_stack(void *ctx, struct grt_bpf_counts *c, __u
 
 #include "walk.h"
 
-/* The program's stack, by its registers @regs; @how: WALK_*. */
+/* The stack of the program with the registers @regs; @how: WALK_*. */
 static __always_inline __u32 take_user_stack_of(void *ctx, struct grt_bpf_counts *c, struct pt_regs *regs,
 						__u32 how)
 {

@@ -29,14 +29,14 @@
 
 #include <bpf/bpf_tracing.h>
 
-/* Fences of one call; the rest is counted as unmatched. */
+/* Fences of one call; further ones are counted as unmatched. */
 #define CALL_FENCES 32
 
-/* How far a fence that stands for others is followed. */
+/* How far a fence that stands for other fences is followed. */
 #define ARRAY_FENCES 16
 #define CHAIN_LINKS 16
 
-/* Sync files that an epoll is known to have. */
+/* Most sync files that an epoll is known to have. */
 #define EPOLL_FILES 8
 
 #define EPOLLIN 1U
@@ -125,7 +125,7 @@ struct syncobj_timeline_wait {
 	__s64 timeout_nsec;
 };
 
-/* Their addresses, 0 where they cannot be seen. */
+/* Addresses in the kernel's memory; 0: the kernel's BTF does not have the symbol. */
 extern const void dma_fence_array_ops __ksym __weak;
 extern const void dma_fence_chain_ops __ksym __weak;
 extern const void syncobj_wait_fence_func __ksym __weak;
@@ -133,8 +133,8 @@ extern const void dma_fence_default_wait_cb __ksym __weak;
 
 /**
  * struct call - a call in which a thread waits
- * @func: of callbacks that wake it, 0: any
- * @fences: of which SYNC_WAIT_ENTER is reported
+ * @func: function of the callbacks that wake it; 0: any
+ * @fences: fences whose SYNC_WAIT_ENTER is reported
  */
 struct call {
 	__u64 func;
@@ -166,15 +166,14 @@ struct {
 	__type(value, struct epoll_files);
 } epolls SEC(".maps");
 
-/* An epoll with a sync file exists or has existed. */
+/* An epoll with a sync file exists, or has existed. */
 static volatile __u32 epolls_used;
 
 /* ------------------------------------------------------------- fences */
 
 /*
- * Functions that are not static take numbers and give one: the kernel then looks
- * at each of them once for a program, not anew on every path to it, of which loops
- * within loops have more than it follows.
+ * Functions that are not static take and return numbers: the kernel then verifies each of them once per
+ * program, and not on every path to it, of which nested loops have more than the verifier follows.
  */
 
 static __always_inline struct call *my_call(void)
@@ -211,7 +210,7 @@ static __always_inline int is_among(const struct call *call, const struct job_ke
 	return 0;
 }
 
-/* The event; @job NULL: another source knows it */
+/* Writes the event; @job NULL: another source knows the job */
 static __always_inline int tell_enter(const struct job_key *key, const struct job *job)
 {
 	__u64 pid_tgid = bpf_get_current_pid_tgid();
@@ -238,7 +237,7 @@ static __always_inline int tell_enter(const struct job_key *key, const struct jo
 	return 1;
 }
 
-/* A fence that stands for itself: a job's, or none. */
+/* A fence that stands for itself: it belongs to a job, or to none. */
 __noinline int enter_fence(__u64 address)
 {
 	struct dma_fence *fence = (struct dma_fence *)address;
@@ -270,7 +269,7 @@ __noinline int enter_fence(__u64 address)
 	return 0;
 }
 
-/* Follows a timeline as the kernel does. Return: the first of its links that is not over; 0: all are */
+/* Follows a timeline as the kernel does. Return: the first of its links that is not signalled; 0: all are */
 __noinline __u64 behind_chain(__u64 address)
 {
 	struct dma_fence *fence = (struct dma_fence *)address, *inner;
@@ -379,7 +378,7 @@ static __always_inline int end_call(void)
 	return 0;
 }
 
-/* These programs come first, and so are attached first: a call whose begin is seen has its end seen. */
+/* These programs are attached first, so if the begin of a call is seen, its end is seen as well. */
 #define ENDS_CALL(FUNCTION)          \
 	SEC("fexit/" #FUNCTION)      \
 	int BPF_PROG(FUNCTION##_end) \
@@ -396,7 +395,7 @@ ENDS_CALL(do_epoll_wait)
 
 /* ------------------------------------------------------------- sync objects */
 
-/* Until a time of CLOCK_MONOTONIC. */
+/* The timeout is a time of CLOCK_MONOTONIC. */
 static __always_inline int begin_syncobj(__s64 until)
 {
 	if (until > 0 && (__u64)until > bpf_ktime_get_ns())
@@ -430,9 +429,7 @@ int BPF_PROG(wait_any_enter, void *fences, __u32 count, _Bool interruptible, lon
 	return 0;
 }
 
-/*
- * The arguments are the fence, the callback's data, and the callback, which the program may not read itself.
- */
+/* The arguments are the fence, the callback's data, and the callback, which a program may not read itself. */
 SEC("fentry/dma_fence_add_callback")
 int add_callback(__u64 *ctx)
 {
@@ -457,7 +454,7 @@ static __always_inline __u64 fence_of_file(struct file *file)
 	return (__u64)BPF_CORE_READ(sync, fence);
 }
 
-/* Return: whether an epoll still has the item: removing it takes it out of the tree. */
+/* Return: whether an epoll still has the item: removing an item takes it out of the tree. */
 __noinline int is_in_epoll(__u64 item, __u64 ep)
 {
 	struct epitem *epi = (struct epitem *)item;
@@ -492,8 +489,8 @@ static __always_inline int add_to_epoll(struct epitem *epi)
 }
 
 /*
- * Whoever looks for the first time has _qproc. The table is part of what poll and
- * select have on their stack, or epoll, which is distinguished by what stands there.
+ * A caller that looks for the first time has _qproc. The table is part of data on the stack of poll, select
+ * or epoll, which are distinguished by its contents.
  */
 SEC("fexit/sync_file_poll")
 int BPF_PROG(file_poll, struct file *file, struct poll_table_struct *table, __u32 ready)
@@ -515,7 +512,7 @@ int BPF_PROG(file_poll, struct file *file, struct poll_table_struct *table, __u3
 	return BPF_CORE_READ(epi, ffd.file) == file ? add_to_epoll(epi) : 0;
 }
 
-/* Return: whether the time of a wait is 0; no time means for ever */
+/* Return: whether the timeout of a wait is 0; no timeout means to wait for ever */
 static __always_inline int is_no_time(struct timespec64 *time)
 {
 	return time && !BPF_CORE_READ(time, tv_sec) && !BPF_CORE_READ(time, tv_nsec);

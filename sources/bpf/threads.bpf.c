@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Registers of a process's threads, with the values that their programs had when they entered the kernel: the
- * places where threads that are in the kernel will continue. Nothing is stopped for it.
+ * Registers of a process's threads, with the values that their programs had when they entered the kernel:
+ * threads that are in the kernel will continue there. Nothing is stopped for this.
  */
 #include <linux/bpf.h>
 #include <linux/types.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Functions of programs and libraries entered, with their stacks. Which one it
- * was is given by the number that its uprobe was attached with (Linux 5.15); a Wayland
- * client's request counts where it is a commit of a surface.
+ * Calls of functions of programs and libraries, with their stacks. The number with which a uprobe was
+ * attached identifies the function (Linux 5.15). A Wayland client's request only counts if it is a commit of
+ * a surface.
  */
 #include "hits.h"
 

@@ -24,23 +24,23 @@
 /* x86-64, and 64-bit Arm with pages of 4 KiB, without KASAN */
 #define THREAD_SIZE 16384
 
-/* If the stack shows nothing, what a thread did last is taken for what it does, for this time, ns. */
+/* If the stack shows nothing, what a thread did last is taken for what it does, for this long, ns. */
 #define MARK_NS 50000
 
 /*
- * Frames from the function that wakes a thread outwards; the way from a fence to an epoll within an epoll has
+ * Frames outward from the function that wakes a thread. From a fence to an epoll within an epoll there are
  * 20.
  */
 #define WAKER_FRAMES 32
 
-/* Frames from the tracepoint to the function that sends the event. */
+/* Most frames from the tracepoint to the function that sends the event. */
 #define SENDER_FRAMES 12
 
 /**
  * struct mark - what threads have signalled last on this CPU
- * @time, @cause: of the last
- * @fence_tid: has signalled the fence @ctx, @seqno
- * @display_tid: has sent an event of a display, for the function that goes on at @sender
+ * @time, @cause: of the last signal
+ * @fence_tid: the thread that signalled the fence @ctx, @seqno
+ * @display_tid: the thread that sent an event of a display, in a function that continues at @sender
  */
 struct mark {
 	__u64 time;
@@ -55,7 +55,7 @@ struct mark {
 
 static struct mark marks[BPF_CPUS_MAX];
 
-/* There is any. */
+/* There is a mark on some CPU. */
 static volatile __u32 marked;
 
 static __always_inline struct mark *my_mark(void)
@@ -88,8 +88,8 @@ __noinline int cause_at(__u64 address)
 }
 
 /*
- * Return: the address after the call in the function that sends the event: the functions between it and the
- * one that wakes end with a call, for which the compiler removes their frames.
+ * Return: the address after the call in the function that sends the event. The functions between it and the
+ * one that wakes end with a call, so the compiler removes their frames.
  */
 static __noinline __u64 find_sender(void *ctx)
 {
@@ -121,14 +121,14 @@ int event_delivered(struct bpf_raw_tracepoint_args *ctx)
 }
 
 /*
- * Interrupts that come while the kernel runs have a stack of their own, as soft
- * interrupts have. The others begin on the thread's, where a system call would.
+ * Interrupts that come while the kernel runs have their own stack, as soft interrupts have. The others begin
+ * on the thread's stack, where a system call would.
  */
 static __always_inline int is_interrupt(void *ctx, struct pt_regs *regs)
 {
 	__u64 below;
 
-	/* of all arithmetic with such pointers, the kernel allows the difference of two */
+	/* of all arithmetic with such pointers, the kernel only allows the difference of two */
 	asm volatile("%0 = %1; %0 -= %2" : "=&r"(below) : "r"(regs), "r"(ctx));
 	return below >= THREAD_SIZE;
 }
@@ -148,8 +148,8 @@ static __always_inline int has_marked(__u32 tid)
 }
 
 /*
- * Return: bits of all causes that its stack shows. @sender: of its last event of a display, 0: it has sent
- * none
+ * Return: bits of all causes that the thread's stack shows. @sender: place of its last event of a display;
+ * 0: it has sent none
  */
 static __noinline __u32 causes_on_stack(void *ctx, __u64 sender)
 {
@@ -174,7 +174,7 @@ static __always_inline void infer_cause(struct grt_bpf_thread *t, struct mark *m
 	t->inferred = 1;
 }
 
-/* A mark of a function that the thread has left needs no second look. */
+/* A mark of a function that the thread has left is not checked again. */
 static __always_inline void use_mark(struct grt_bpf_thread *t, struct mark *m, __u32 tid)
 {
 	infer_cause(t, m, tid);

@@ -32,10 +32,13 @@
 #define REPEAT_NS GRT_NS_PER_S
 #define CLOCK_TRIES 8U
 
-/* Numbers of counters: those of other sources end before. */
+/* Numbers of counters from this one on; those of other sources are smaller. */
 #define COUNTER_FIRST 4096U
 
-/** struct series - a counter of a GPU; @written: when it was, 0: its value is not known to a reader */
+/**
+ * struct series - a counter of a GPU
+ * @written: when its value was written; 0: readers do not know its value
+ */
 struct series {
 	int64_t value;
 	uint64_t written;
@@ -44,13 +47,14 @@ struct series {
 /**
  * struct gpu - a GPU that is sampled
  * @timer: makes its stream ready
- * @ahead: CLOCK_REALTIME less CLOCK_MONOTONIC, ns; 0: not read yet; @ahead_error: its possible error
- * @until: end of the last sample; @horizon: all values up to this time were read; ns
+ * @ahead: CLOCK_REALTIME minus CLOCK_MONOTONIC, ns; 0: not read yet; @ahead_error: its possible error
+ * @until: end of the last sample
+ * @horizon: all values up to this time were read; ns
  * @told: when a record last identified the GPU
- * @lag_least, @lag_most: age of the newest sample of a round, ns
- * @values: values that were written; @late: those that came too late
- * @begun: the recording has a sample: all its values are written
- * @force: packets leave now; @ended: no more will come
+ * @lag_least, @lag_most: age of the newest sample in a round, ns
+ * @values: number of values that were written; @late: those that came too late
+ * @begun: the recording has a sample, and so all its values
+ * @force: the packets must be written now; @ended: there will be no more
  */
 struct gpu {
 	struct capture *capture;
@@ -186,7 +190,7 @@ static int gpu_write(struct gpu *g, unsigned int i, uint64_t time, unsigned int 
 	return ret ?: gpu_add(g, &ev.e);
 }
 
-/* Counters whose value a reader thinks to know end where the last sample did. */
+/* Ends the counters whose value a reader still knows, at the end of the last sample. */
 static int gpu_end_values(struct gpu *g)
 {
 	int ret = 0;
@@ -224,7 +228,7 @@ static int gpu_put_value(struct gpu *g, unsigned int i, const struct pm_sample *
 	return gpu_write(g, i, time, 0);
 }
 
-/* Which GPU the counters are of. */
+/* Identifies the GPU of the counters. */
 static int gpu_put_sampler(struct gpu *g, uint64_t time)
 {
 	const struct pm_sampler *s = &g->sampler;
@@ -276,7 +280,7 @@ static void gpu_note_lag(struct gpu *g, uint64_t now)
 	g->lag_most = lag > g->lag_most ? lag : g->lag_most;
 }
 
-/* Return: how far off the difference of the clocks may be, ns */
+/* Return: the possible error of the difference of the clocks, ns */
 static uint64_t gpu_ask_clocks(uint64_t *ahead)
 {
 	uint64_t before = grt_now(), realtime = grt_clock_ns(CLOCK_REALTIME), took = grt_now() - before;
@@ -286,8 +290,8 @@ static uint64_t gpu_ask_clocks(uint64_t *ahead)
 }
 
 /*
- * Both clocks run at the same rate, and only setting CLOCK_REALTIME moves it, so a difference that may be due
- * to the time of reading both is ignored.
+ * Both clocks run at the same rate, and only a change of CLOCK_REALTIME changes their difference. A change
+ * within the possible error of the readings is ignored.
  */
 static void gpu_read_clocks(struct gpu *g)
 {
@@ -410,13 +414,13 @@ static int gpumetrics_start(void *state, struct grt_err *err)
 	return ret;
 }
 
-/* Values that are left out because they have not changed would be before the recording. */
+/* Values that are omitted because they did not change would lie before the recording. */
 static void gpumetrics_begins(void *state, uint64_t from)
 {
 	((struct capture *)state)->from = from;
 }
 
-/* Root's privilege is bound to CUPTI's handle, so the rest needs none. */
+/* CUPTI's handle keeps root's privilege, so what follows needs none. */
 static int gpumetrics_confine(void *state, uint64_t *keep, struct grt_err *err)
 {
 	return 0;

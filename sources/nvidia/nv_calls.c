@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What the decoder of NVIDIA's calls needs to know of this machine, see nv_calls.h: its GPUs, its driver, and
- * open files of processes.
+ * What the decoder of NVIDIA's calls must know about this machine, see nv_calls.h: its GPUs, its driver, and
+ * the open files of processes.
  */
 #include "nv_calls.h"
 
@@ -22,12 +22,12 @@
 
 /**
  * struct nv_calls - the state of the source
- * @row: of the last look at the open files, sorted, of which there are @rows
- * @looked: when that began, CLOCK_MONOTONIC ns
+ * @row: the @rows open files at the last look, sorted
+ * @looked: when that look began, CLOCK_MONOTONIC ns
  * @blind: such a look is not possible here
  * @like: the decoder's setup, whose events @gpu limits
- * @gpu: only events of this GPU, NULL: of all
- * @of_others, @of_unknown: events of other GPUs, and of an unknown one, which were left out
+ * @gpu: only events of this GPU; NULL: of all GPUs
+ * @of_others, @of_unknown: number of omitted events of other GPUs, and of an unknown GPU
  */
 struct nv_calls {
 	void *capture;
@@ -81,7 +81,7 @@ static bool is_volta(const char *gpu)
 	return id >= VOLTA_FIRST && id <= VOLTA_LAST;
 }
 
-/* The driver has a directory for each GPU, which is called like its PCI address. */
+/* The driver has a directory for each GPU, with its PCI address as the name. */
 static void find_gpus(struct grt_nv_setup *setup)
 {
 	const char *root = getenv("GRTRACE_SYSROOT");

@@ -12,8 +12,8 @@
 
 /**
  * nv_calls_open - begins
- * @gpu: only events of this GPU, NULL: of all; it stays valid until nv_calls_close()
- * @like: of the decoder; its driver and GPUs are found out here
+ * @gpu: only events of this GPU; NULL: of all. It must stay valid until nv_calls_close()
+ * @like: setup of the decoder; this function sets the driver and the GPUs
  * Return: 0, or -ENOMEM with *err; *own is for nv_calls_close() in any case
  */
 int nv_calls_open(void **own, void *capture, const struct known_gpu *gpu, const struct grt_nv_setup *like,

@@ -15,7 +15,7 @@
 #define NV_CTRL_TIMER_CORRELATION 0x20800406
 #define CLOCK_ID_MONOTONIC_RAW 3
 
-/* A sample this far from the line of those before is as good as any. */
+/* A sample at this distance from the line is as good as the best one. */
 #define CLOCK_GOOD_NS 500
 #define CLOCK_TRIES 4
 
@@ -77,7 +77,7 @@ int nv_gpu_open(struct nv_gpu *g, struct nv_rm *rm, const struct nv_rm_gpu *gpu,
 
 void nv_gpu_close(struct nv_gpu *g)
 {
-	/* its subdevice goes with it */
+	/* this also frees its subdevice */
 	if (g->device)
 		nv_rm_free(g->rm, g->rm->client, g->device);
 	if (g->file >= 0)
@@ -87,7 +87,7 @@ void nv_gpu_close(struct nv_gpu *g)
 
 /* ------------------------------------------------------------------- clock */
 
-/* Ours at the moment of a stamp of CLOCK_MONOTONIC_RAW; the two drift by what NTP corrects. */
+/* CLOCK_MONOTONIC at the moment of a stamp of CLOCK_MONOTONIC_RAW; NTP changes the rate of one of them. */
 static int clock_sample(const struct nv_gpu *g, struct nv_clock_sample *out)
 {
 	struct gpu_clocks p = {.clock = CLOCK_ID_MONOTONIC_RAW, .samples = 1};
@@ -105,7 +105,7 @@ static int clock_sample(const struct nv_gpu *g, struct nv_clock_sample *out)
 	return 0;
 }
 
-/* On the line through two samples that are a second apart, or more. */
+/* A time on the line through two samples that are a second apart or more. */
 uint64_t nv_clock_monotonic(const struct nv_clock *c, uint64_t gpu)
 {
 	int64_t from = (int64_t)(gpu - c->now.gpu);
@@ -122,13 +122,13 @@ static uint64_t clock_distance(uint64_t a, uint64_t b)
 	return a > b ? a - b : b - a;
 }
 
-/* How far a sample is from the line so far: an interrupt between its readings moves it. */
+/* The distance of a sample from the line so far: an interrupt between its readings moves it. */
 static uint64_t clock_sample_error(const struct nv_clock *c, const struct nv_clock_sample *s)
 {
 	return c->now.gpu ? clock_distance(s->monotonic, nv_clock_monotonic(c, s->gpu)) : 0;
 }
 
-/* The best of a few. */
+/* The best of a few tries. */
 static int clock_read(struct nv_clock *c, const struct nv_gpu *g, struct nv_clock_sample *best)
 {
 	uint64_t error, least = UINT64_MAX;
@@ -149,7 +149,7 @@ static int clock_read(struct nv_clock *c, const struct nv_gpu *g, struct nv_cloc
 	return 0;
 }
 
-/* @next becomes the old one when it is a second old. */
+/* @next replaces the old sample when it is one second old. */
 int nv_clock_take(struct nv_clock *c, const struct nv_gpu *g)
 {
 	struct nv_clock_sample s;

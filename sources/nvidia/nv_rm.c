@@ -22,7 +22,7 @@
 /* NVOS33, map: flags */
 #define MAP_READ_ONLY 1
 
-/* Objects of one client need different handles and nothing else. */
+/* Objects of one client only need different handles. */
 #define FIRST_HANDLE 0x67720001U
 
 struct rm_version {
@@ -79,7 +79,7 @@ struct rm_free {
 	uint32_t status;
 };
 
-/* NVOS33, and the file that the mapping is made with */
+/* NVOS33, and the file with which the mapping is made */
 struct rm_map {
 	uint32_t client;
 	uint32_t device;

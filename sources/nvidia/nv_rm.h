@@ -18,7 +18,7 @@
 /* Most GPUs that the driver describes at once. */
 #define NV_RM_GPUS 32
 
-/* In place of an NV_STATUS: the ioctl itself failed, and errno has the reason. */
+/* In place of an NV_STATUS: the ioctl itself has failed, and errno has the reason. */
 #define NV_RM_NO_ANSWER 0xffffffffU
 
 /**
@@ -34,9 +34,9 @@ struct nv_rm {
 };
 
 /**
- * struct nv_rm_gpu - a GPU that the driver has
+ * struct nv_rm_gpu - a GPU of the driver
  * @id: the RM's number of it
- * @minor: of /dev/nvidiaMINOR
+ * @minor: minor number of /dev/nvidiaMINOR
  * @bus: PCI domain << 16 | bus << 8 | slot << 3
  */
 struct nv_rm_gpu {
@@ -68,7 +68,7 @@ int nv_rm_open(struct nv_rm *rm, struct grt_err *err);
 /** nv_rm_close - frees the client and all its objects */
 void nv_rm_close(struct nv_rm *rm);
 
-/** nv_rm_gpus - the GPUs. @gpu: room for NV_RM_GPUS. Return: how many, or -errno */
+/** nv_rm_gpus - the GPUs. @gpu: room for NV_RM_GPUS. Return: their number, or -errno */
 int nv_rm_gpus(struct nv_rm *rm, struct nv_rm_gpu *gpu, struct grt_err *err);
 
 /**
@@ -89,7 +89,7 @@ uint32_t nv_rm_free(struct nv_rm *rm, uint32_t parent, uint32_t object);
 /** nv_rm_map - maps the memory of an object that belongs to the client itself. Return: 0 or -errno */
 int nv_rm_map(struct nv_rm *rm, uint32_t object, size_t length, struct nv_rm_mapping *m);
 
-/** nv_rm_unmap - the reverse; of one that is empty it does nothing */
+/** nv_rm_unmap - unmaps the memory; does nothing if there is none */
 void nv_rm_unmap(struct nv_rm *rm, struct nv_rm_mapping *m);
 
 #endif /* GRTRACE_NV_RM_H */

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Records of switches in, slices out; see nv_slices.h. No call to the driver is made here. */
+/* Converts records of switches to slices, see nv_slices.h. No function here calls the driver. */
 #include <string.h>
 
 #include "nv_slices.h"
 
-/* Gets the place of an instance, which its first record makes. Return: < 0: there is no room */
+/*
+ * Finds the place of an instance, or makes it at the instance's first record. Return: < 0: there is no room
+ */
 static int slices_place(struct nv_slices *s, uint16_t instance)
 {
 	int i;
@@ -60,8 +62,8 @@ static void slices_begin(struct nv_slices *s, int i, const struct nv_switch *r, 
 }
 
 /*
- * A context leaves whose arrival was not seen. The first record of a log is for the context that was there
- * since the log was switched on.
+ * A context leaves whose arrival was not seen. The first record of a log belongs to the context that was on
+ * the GPU when the log was switched on.
  */
 static void slices_begin_late(struct nv_slices *s, int i, const struct nv_switch *r, uint64_t time)
 {
@@ -121,7 +123,7 @@ int nv_slices_cut(struct nv_slices *s, uint64_t until, uint8_t edge, uint64_t ag
 {
 	int i, ret = 0;
 
-	/* without any record: one context was on the GPU all the time, or none was */
+	/* without any record, one context was on the GPU all the time, or none was */
 	if (edge == GRT_SLICE_CUT && slices_place(s, NV_SLICES_WHOLE) == 0 && !s->open[0].known && !s->lost)
 		return s->put(s->arg, &(struct nv_slice){.start = s->begun,
 							 .until = until,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Slices of a GPU's time, made from the records of its context-switch log: a
- * context comes, and leaves. A MIG instance has a context of its own.
+ * Slices of a GPU's time, from the records of its context-switch log: a context comes, and leaves. Each MIG
+ * instance has its own context.
  */
 #ifndef GRTRACE_NV_SLICES_H
 #define GRTRACE_NV_SLICES_H
@@ -15,8 +15,8 @@
 #define NV_SLICES_WHOLE 0xffff
 
 /**
- * struct nv_slice - a context had the GPU
- * @start, @until: from when to when, CLOCK_MONOTONIC ns
+ * struct nv_slice - the time for which a context had the GPU
+ * @start, @until: CLOCK_MONOTONIC ns
  * @context, @pid, @instance: see struct nv_switch
  * @begin, @end: how it began and ended, enum grt_slice_edge
  */
@@ -53,31 +53,31 @@ struct nv_slices {
 	uint64_t backwards;
 	uint64_t backwards_ns;
 	uint64_t over;
-	/* a slice that is over, or a part of one; not 0 ends all */
+	/* gets a slice that has ended, or a part of one; a result other than 0 ends the call */
 	int (*put)(void *arg, const struct nv_slice *s);
 	void *arg;
 };
 
 /**
- * nv_slices_take - takes a record in
- * @time: its stamp, CLOCK_MONOTONIC ns
- * Return: 0 or what @put returned
+ * nv_slices_take - takes a record
+ * @time: its time, CLOCK_MONOTONIC ns
+ * Return: 0 or the result of @put
  */
 int nv_slices_take(struct nv_slices *s, const struct nv_switch *r, uint64_t time);
 
 /**
- * nv_slices_cut - hands out what is open; at the end of a recording in which no record came, a slice without
+ * nv_slices_cut - passes on the open slices; at the end of a recording without any record, a slice without
  * owner
- * @until: nothing happened since the last record and before this moment
+ * @until: nothing happened between the last record and this time
  * @edge: GRT_SLICE_GOES_ON, or GRT_SLICE_CUT at the end of the recording
- * @age: only slices that began so long before, ns
- * Return: 0 or what @put returned
+ * @age: only slices that began at least so long before, ns
+ * Return: 0 or the result of @put
  */
 int nv_slices_cut(struct nv_slices *s, uint64_t until, uint8_t edge, uint64_t age);
 
 /**
- * nv_slices_lose - no record will come any more: who has the GPU is unknown from the last one on, for which
- * each instance without a context gets a slice without owner and length. Return: 0 or what @put returned
+ * nv_slices_lose - there will be no further record, so who has the GPU is unknown from the last one on. Each
+ * instance without a context gets a slice without owner and length. Return: 0 or the result of @put
  */
 int nv_slices_lose(struct nv_slices *s);
 

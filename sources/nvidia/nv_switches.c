@@ -195,8 +195,8 @@ int nv_switches_flush(struct nv_switches *s)
 }
 
 /*
- * Counts records that are missing before this one: by a number of 16 bits, and for more than that by the
- * driver's count of records without room.
+ * Counts the records that are missing before this one: by its number of 16 bits and, if there are more, by
+ * the driver's count of records without room.
  */
 static void switches_count(struct nv_switches *s, const struct switches_record *r)
 {

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The context-switch log of one NVIDIA GPU: its graphics front end (FECS) notes
- * when a context goes onto the GPU and when it leaves, and the driver hands that
- * to an event buffer. Every process's contexts to root, else those of the user.
+ * The context-switch log of one NVIDIA GPU: its graphics front end (FECS) notes when a context comes onto
+ * the GPU and when it leaves, and the driver passes that to an event buffer. Root gets the contexts of all
+ * processes, other users only their own.
  *
- * Source: the open kernel modules, tags 570.86.15 to 595.45.04 (cl90cd.h,
- * cl90cdfecs.h, ctrl90cd.h, ctrl2080gr.h, ctrl2080timer.h, fecs_event_list.c,
- * event_buffer.c).
+ * Source: the open kernel modules, tags 570.86.15 to 595.45.04 (cl90cd.h, cl90cdfecs.h, ctrl90cd.h,
+ * ctrl2080gr.h, ctrl2080timer.h, fecs_event_list.c, event_buffer.c).
  */
 #ifndef GRTRACE_NV_SWITCHES_H
 #define GRTRACE_NV_SWITCHES_H
@@ -41,11 +40,12 @@ struct nv_switch {
 
 /**
  * struct nv_switches - the log
- * @records: that the buffer has room for
- * @get: the next record to be read
- * @seen, @seqno: a record was read, and the last one's number
- * @taken, @dropped, @missing: records read, that found the buffer full, and that the numbers say are missing
- * @unknown: records of other kinds
+ * @records: number of records for which the buffer has room
+ * @get: index of the next record to be read
+ * @seen, @seqno: a record was read, and the number of the last one
+ * @taken, @dropped, @missing: number of records that were read, that found the buffer full, and that are
+ *	missing according to the numbers
+ * @unknown: number of records of other kinds
  */
 struct nv_switches {
 	struct nv_rm *rm;
@@ -73,17 +73,19 @@ struct nv_switches {
 int nv_switches_open(struct nv_switches *s, struct nv_rm *rm, const struct nv_rm_gpu *gpu, uint32_t records,
 		     struct grt_err *err);
 
-/** nv_switches_on - begins or ends it. Return: 0 or -EIO */
+/** nv_switches_on - switches the log on or off. Return: 0 or -EIO */
 int nv_switches_on(struct nv_switches *s, bool on);
 
-/** nv_switches_flush - the driver hands over what all GPUs noted so far; else every 33 ms. Return: 0 or -EIO
+/**
+ * nv_switches_flush - makes the driver pass on what all GPUs have noted so far; by itself it does so every
+ * 33 ms. Return: 0 or -EIO
  */
 int nv_switches_flush(struct nv_switches *s);
 
 /**
- * nv_switches_read - records that are there
- * @take: called for each in their order; not 0 ends it
- * Return: 0, what @take returned, or -EIO
+ * nv_switches_read - reads the available records
+ * @take: called for each in their order; a result other than 0 ends the call
+ * Return: 0, the result of @take, or -EIO
  */
 int nv_switches_read(struct nv_switches *s, int (*take)(void *arg, const struct nv_switch *r), void *arg);
 

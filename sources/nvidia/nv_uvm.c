@@ -18,7 +18,7 @@
 #define UVM_TOOLS_INIT_EVENT_TRACKER_V2 76
 #define UVM_TOOLS_GET_PROCESSOR_UUID_TABLE_V2 77
 
-/* Types 1 to 14: a driver refuses the whole set for one that it does not know. */
+/* Types 1 to 14: a driver refuses the whole set if it does not know one of them. */
 #define ALL_EVENTS ((1ULL << NV_UVM_EVENTS) - 2)
 
 /* UVM_TOOLS_INIT_EVENT_TRACKER_PARAMS */
@@ -43,7 +43,9 @@ struct uvm_threshold {
 	uint32_t status;
 };
 
-/* UvmToolsEventControlData: entries from get to put are there. The pairs are for readers that read in parts.
+/*
+ * UvmToolsEventControlData: the entries from get to put exist. The other pairs are for readers that read in
+ * parts.
  */
 struct nv_uvm_control {
 	uint32_t get_ahead;
@@ -68,7 +70,7 @@ static_assert(offsetof(struct nv_uvm_remote, gpu_time) == 32, "UvmEventMapRemote
 static_assert(offsetof(struct nv_uvm_eviction, time) == 32, "UvmEventEvictionInfo_V2");
 static_assert(offsetof(struct nv_uvm_replay, gpu_time) == 16, "UvmEventGpuFaultReplayInfo_V2");
 
-/* Shared memory: a fork of ours would leave private pages with the child. */
+/* Shared memory: after a fork of this process, the child would keep private pages. */
 static void *uvm_memory(size_t size)
 {
 	void *at = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -87,7 +89,7 @@ int nv_uvm_new(struct nv_uvm *q, uint32_t entries)
 	return q->ring && q->control ? 0 : -ENOMEM;
 }
 
-/* The driver answers inside of the parameters. */
+/* The driver returns its result inside the parameters. */
 static uint32_t uvm_call(int file, unsigned long command, void *params, const uint32_t *status)
 {
 	return ioctl(file, command, params) ? NV_UVM_NO_ANSWER : *status;

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The queue that NVIDIA's driver for unified memory has for tools: events of one address space, which is a
- * file /dev/nvidia-uvm of a program. Its buffers are memory of ours, which the driver writes into.
+ * The queue that NVIDIA's driver for unified memory has for tools: events of one address space, which is an
+ * open file /dev/nvidia-uvm of a program. Its buffers are memory of this process, into which the driver
+ * writes.
  *
- * Source: the open kernel modules, tags 570.86.15 to 595.45.04 (uvm_ioctl.h, uvm_types.h, uvm_tools.c). What
- * is used here is the same in all of them. x86-64 and arm64 have the same layouts.
+ * Source: the open kernel modules, tags 570.86.15 to 595.45.04 (uvm_ioctl.h, uvm_types.h, uvm_tools.c). The
+ * parts used here are the same in all of them. x86-64 and arm64 have the same layouts.
  */
 #ifndef GRTRACE_NV_UVM_H
 #define GRTRACE_NV_UVM_H
@@ -13,19 +14,19 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Files of the driver are of one major; the tools' file has this minor. */
+/* All files of the driver have the same major number; the tools' file has this minor number. */
 #define NV_UVM_TOOLS_MINOR 1
 #define NV_UVM_TOOLS_FILE "/dev/nvidia-uvm-tools"
 
-/* Processors that the driver tells apart; 0 is the CPU. */
+/* Processors that the driver distinguishes; 0 is the CPU. */
 #define NV_UVM_PROCESSORS 257
-/* Types of events; those below NV_UVM_EVENTS are not of tests. */
+/* Types of events; from NV_UVM_EVENTS on they are those of tests. */
 #define NV_UVM_TYPES 64
 #define NV_UVM_EVENTS 15
 
-/* NV_STATUS: the program has not set its file up yet, or it is one that has no address space. */
+/* NV_STATUS: the program has not initialised its file yet, or the file has no address space. */
 #define NV_UVM_NOT_YET 0x16
-/* In place of an NV_STATUS: the ioctl itself failed, and errno has the reason. */
+/* In place of an NV_STATUS: the ioctl itself has failed, and errno has the reason. */
 #define NV_UVM_NO_ANSWER 0xffffffffU
 
 /** enum nv_uvm_type - UvmEventType: the first byte of an entry */
@@ -147,10 +148,10 @@ struct nv_uvm_control;
 
 /**
  * struct nv_uvm - a queue
- * @file: of the tools' device
- * @target: the program's file, a duplicate of ours; -1: the queue has no address space yet
- * @ring: @entries of them
- * @seen: those read; @dropped: by the driver's count, by type
+ * @file: the tools' device
+ * @target: the program's file, duplicated; -1: the queue has no address space yet
+ * @ring: @entries entries
+ * @seen: number of entries that were read; @dropped: the driver's count of dropped ones, by type
  */
 struct nv_uvm {
 	int file;
@@ -168,8 +169,8 @@ struct nv_uvm {
 int nv_uvm_new(struct nv_uvm *q, uint32_t entries);
 
 /**
- * nv_uvm_bind - makes the queue that of an address space; nothing comes yet
- * @target: the program's file; the queue has it from now on where it is bound
+ * nv_uvm_bind - binds the queue to an address space; nothing comes yet
+ * @target: the program's file, which the queue owns from then on if it was bound
  * Return: NV_STATUS
  */
 uint32_t nv_uvm_bind(struct nv_uvm *q, int target);
@@ -177,7 +178,7 @@ uint32_t nv_uvm_bind(struct nv_uvm *q, int target);
 /** nv_uvm_on - events come from now on: all types below NV_UVM_EVENTS. Return: NV_STATUS */
 uint32_t nv_uvm_on(struct nv_uvm *q);
 
-/** nv_uvm_off - no further ones come */
+/** nv_uvm_off - no further events come */
 void nv_uvm_off(struct nv_uvm *q);
 
 /**
@@ -191,17 +192,17 @@ uint32_t nv_uvm_flush(struct nv_uvm *q);
  */
 uint32_t nv_uvm_uuids(struct nv_uvm *q, uint8_t uuid[NV_UVM_PROCESSORS][16]);
 
-/** nv_uvm_ready - whether there is something to be read */
+/** nv_uvm_ready - whether there are entries to be read */
 bool nv_uvm_ready(const struct nv_uvm *q);
 
 /**
- * nv_uvm_read - hands out what is there
- * @take: gets a copy; what is not 0 ends it
- * Return: 0, what @take returned, or -EIO: the place in the queue makes no sense
+ * nv_uvm_read - reads the available entries
+ * @take: gets a copy of each; a result other than 0 ends the call
+ * Return: 0, the result of @take, or -EIO: the position in the queue is invalid
  */
 int nv_uvm_read(struct nv_uvm *q, int (*take)(void *arg, const union nv_uvm_entry *e), void *arg);
 
-/** nv_uvm_lost - events that found no room, so far */
+/** nv_uvm_lost - number of events that found no room so far */
 uint64_t nv_uvm_lost(struct nv_uvm *q);
 
 /** nv_uvm_close - gives the program's file back, and everything else */

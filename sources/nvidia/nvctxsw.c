@@ -25,20 +25,28 @@
 #define PERIOD_NS 20000000ULL
 #define FLUSH_NS GRT_NS_PER_S
 
-/* Slices that are over are new to who watches; one that goes on is a line so often. */
+/*
+ * Slices that have ended are reported at once to who watches; a slice that goes on is reported at this
+ * interval.
+ */
 #define PROMPT_MS 5
 #define PART_NS 50000000ULL
 
-/* The driver had the time of three reads for a record; and this many flushes in a row found it late. */
+/*
+ * A record is late if the driver did not read it in the time of three reads. After this many flushes in a
+ * row with late records, the driver has stopped to read by itself.
+ */
 #define LATE_NS 100000000ULL
 #define LATE_TIMES 2
 
-/* Records between two looks, two for a slice: more than a second, as a switch alone takes 80 us on an H100.
+/*
+ * Most records between two reads, two for a slice: more than a second, because one switch takes 80 us on an
+ * H100.
  */
 #define RECORDS 32768U
 #define RECORDS_LEAST 1024U
 
-/* A stamp of the GPU may be written this much after it was taken. */
+/* A stamp of the GPU may be written this long after it was taken. */
 #define WRITE_NS 1000000ULL
 
 /* Branches of the driver whose log was checked. */
@@ -51,13 +59,13 @@
  * struct gpu - a GPU
  * @device: number of its device file
  * @timer: makes its stream ready
- * @clock: the last clock sample is after the current records
+ * @clock: its last sample is later than the current records
  * @flushed: all records up to this time were read
- * @late: flushes in a row that brought records that the driver had not read by itself; @stalled_at: since
- *	then it does not
- * @horizon: packets may bring events up to this time
- * @force: packets leave now; @ended: no more will come, since it was stopped or @failed, a negative errno, at
- *	@failed_at
+ * @late: number of flushes in a row that brought records which the driver had not read by itself;
+ *	@stalled_at: since then it does not
+ * @horizon: packets may contain events up to this time
+ * @force: packets must be written now; @ended: there will be no more, because the log was stopped or has
+ *	@failed, a negative errno, at @failed_at
  */
 struct gpu {
 	struct capture *capture;
@@ -82,14 +90,17 @@ struct gpu {
 	char text[512];
 };
 
-/** struct comm - the name of a process; @asked: when it was read */
+/**
+ * struct comm - the name of a process
+ * @asked: when it was read
+ */
 struct comm {
 	uint32_t pid;
 	uint64_t asked;
 	char name[16];
 };
 
-/** struct capture - the state of this source; the recording is from @from to @to, ns */
+/** struct capture - the state of this source; the recording lasts from @from to @to, ns */
 struct capture {
 	struct nv_rm rm;
 	struct gpu gpu[NV_RM_GPUS];
@@ -136,7 +147,7 @@ static int name_slice(struct gpu *g, unsigned int cpu, const struct nv_slice *s,
 
 /* ---------------------------------------------------------------- slices */
 
-/* Return: the slice without the parts before and after the recording. */
+/* Return: the part of the slice that is within the recording. */
 static struct nv_slice within_recording(const struct capture *c, const struct nv_slice *s)
 {
 	struct nv_slice in = *s;
@@ -195,13 +206,13 @@ static int put_record(void *arg, const struct nv_switch *r)
 	return 0;
 }
 
-/* Records that there never were; the last of them show in the driver's count alone. */
+/* Counts records that never arrived; only the driver's count shows the last of them. */
 static uint64_t lost_of(const struct nv_switches *log)
 {
 	return log->dropped > log->missing ? log->dropped : log->missing;
 }
 
-/* Records are read before the clocks are: so they lie between two samples. */
+/* Records are read before the clocks, so their times are between two samples. */
 static int gpu_read(struct gpu *g)
 {
 	uint32_t i;
@@ -217,7 +228,7 @@ static int gpu_read(struct gpu *g)
 	return ret;
 }
 
-/* A flush has brought the batch at hand. */
+/* A flush has brought the current records. */
 static void gpu_judge_timer(struct gpu *g, uint64_t now)
 {
 	char text[192];
@@ -237,7 +248,7 @@ static void gpu_judge_timer(struct gpu *g, uint64_t now)
 		g->capture->note(text);
 }
 
-/* Everything so far: contexts that stay on the GPU are written up to now, if they began @age ns ago. */
+/* Writes everything so far; contexts that stay on the GPU up to now, if they began at least @age ns ago. */
 static int gpu_flush(struct gpu *g, uint64_t age, uint8_t edge)
 {
 	uint64_t now = grt_now();
@@ -286,7 +297,7 @@ static void gpu_lose(struct gpu *g, int ret)
 
 /* ---------------------------------------------------------------- set-up */
 
-/* Newer branches may have another layout of the log; older ones may lack it. */
+/* The log may have another layout in newer branches, and not exist in older ones. */
 static int check_branch(const char *version, struct grt_err *err)
 {
 	unsigned long branch = strtoul(version, NULL, 10);
@@ -297,8 +308,10 @@ static int check_branch(const char *version, struct grt_err *err)
 			   "grtrace record -e nvsched,power", "NVIDIA's driver has version %s", version);
 }
 
-/* A bind that is refused stops the driver's timer for others who read the log: so it is not tried without
- * root. */
+/*
+ * If the driver refuses a bind, it stops its timer for others who read the log. So without root, no bind is
+ * tried.
+ */
 static int check_system(char *version, size_t room, struct grt_err *err)
 {
 	int ret = nvidia_loaded(err);
@@ -319,7 +332,7 @@ static int open_log(struct gpu *g, struct nv_rm *rm, const struct nv_rm_gpu *gpu
 	uint32_t records = RECORDS;
 	int ret;
 
-	/* The memory is of one piece; a machine that has run for long may not have a large one. */
+	/* The memory must be contiguous; a machine that has run for long may not have so much. */
 	do {
 		nv_switches_close(&g->log);
 		ret = nv_switches_open(&g->log, rm, gpu, records, err);
@@ -460,7 +473,7 @@ static void nvctxsw_ends(void *state, uint64_t to)
 	((struct capture *)state)->to = to;
 }
 
-/* Root's privilege is bound to the client, so the rest needs none. */
+/* The client keeps root's privilege, so what follows needs none. */
 static int nvctxsw_confine(void *state, uint64_t *keep, struct grt_err *err)
 {
 	return 0;

@@ -58,7 +58,7 @@ static const struct grt_bpf_kind kind = {.name = "nvidia", .objects = objects, .
 static const struct grt_bpf_kind probing = {
 	.name = "nvidia", .objects = with_probes, .configure = nvidia_configure, .probes = &nvidia_probes};
 
-/* The system calls are everywhere: without a driver there is nothing to see. */
+/* System calls exist everywhere, but without the driver there is nothing to see. */
 static int nvidia_probe(struct grt_err *err)
 {
 	int ret = nvidia_loaded(err);
@@ -80,7 +80,7 @@ static int open_probing(void **state, const struct source_setup *setup, struct g
 	return grt_bpf_open(state, setup, &probing, err);
 }
 
-/* A user who names the source may load the driver while it runs. */
+/* A user who names the source may load the driver during the recording. */
 static int nvidia_open(void **state, const struct source_setup *setup, struct grt_err *err)
 {
 	if (nvidia_loaded(NULL) && setup->note)

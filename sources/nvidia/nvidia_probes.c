@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Functions are found by their names in /proc/kallsyms, and only those that
- * belong to NVIDIA's modules. That a name is there does not mean that it can be
- * probed: one that the kernel refuses is left out, and all of them is an error.
+ * Functions are found by their names in /proc/kallsyms, and only those of NVIDIA's modules. A function with
+ * such a name may still be impossible to probe: one that the kernel refuses is left out; if it refuses all,
+ * that is an error.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -41,7 +41,7 @@ static bool is_of_nvidia(const char *module)
 	return !strcmp(module, "[nvidia]") || !strcmp(module, "[nvidia_uvm]");
 }
 
-/* Return: how many rows have a function here; @here gets which */
+/* Return: the number of rows whose function exists here; @here gets which */
 static unsigned int find_functions(bool here[ROWS])
 {
 	FILE *f = fopen("/proc/kallsyms", "re");
@@ -75,9 +75,7 @@ static bool is_confidential(void)
 
 #ifdef GRT_HAVE_BPF
 
-/*
- * A program finds out its function by a cookie. If the kernel may not be asked, cookies are assumed to work.
- */
+/* A program learns its function from a cookie. If the kernel cannot be asked, cookies are assumed to work. */
 static bool has_cookies(void)
 {
 	return libbpf_probe_bpf_helper(BPF_PROG_TYPE_KPROBE, BPF_FUNC_get_attach_cookie, NULL);
@@ -155,7 +153,7 @@ static void nvidia_probes_describe(struct grt_ev_func *ev, const struct nv_hit *
 
 #ifdef GRT_HAVE_BPF
 
-/* Both or none. Return: 0 or -errno */
+/* Attaches both programs or none. Return: 0 or -errno */
 static int attach_one(struct bpf_object *o, unsigned int i, struct bpf_link **link)
 {
 	struct bpf_program *enter = bpf_object__find_program_by_name(o, "function_enter");

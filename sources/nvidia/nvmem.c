@@ -14,7 +14,7 @@
 #include "host/nvidia_devices.h"
 #include "nv_calls.h"
 
-/* Between two questions, ns. */
+/* Time between two requests to NVML, ns. */
 #define COUNT_NS GRT_NS_PER_S
 
 static bool nvmem_any_file;
@@ -28,8 +28,8 @@ static const struct cmd_opt options[] = {
 /**
  * struct counting - the requests to NVML
  * @users: NULL: there is no NVML
- * @pid: only this process, 0: all
- * @gpu: only this GPU, NULL: all
+ * @pid: only this process; 0: all
+ * @gpu: only this GPU; NULL: all
  * @asked: time of the last request, ns; 0: the recording has not begun
  */
 static struct counting {
@@ -42,7 +42,7 @@ static struct counting {
 
 /* -------------------------------------------------------------- counts */
 
-/* @pid: 0: the question itself */
+/* @pid: 0: the request itself */
 static int put_count(const struct counting *n, uint32_t bus, uint32_t pid, uint64_t bytes)
 {
 	struct grt_ev_nv_memory ev = {
@@ -80,7 +80,7 @@ static int put_user(void *arg, uint32_t bus, uint32_t pid, uint64_t bytes)
 	return put_count(n, bus, pid, bytes);
 }
 
-/* A process without a record of this moment has no memory. */
+/* A process without a record at this moment has no memory. */
 static void count_now(struct counting *n)
 {
 	n->asked = grt_now();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Channel groups of NVIDIA's driver, of any driver: BPF takes the calls on its
- * control device, lib/nvidia makes events of them, see nv_calls.h.
+ * Channel groups of NVIDIA's driver, whatever its version: BPF records the calls on its control device, and
+ * lib/nvidia makes events from them, see nv_calls.h.
  */
 #include "sources/bpf/shared.h"
 #include "host/nvidia_devices.h"

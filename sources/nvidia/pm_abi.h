@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The part of CUPTI's PM sampling and of its functions for metrics that is used, declared here so that
- * grtrace builds without a CUDA toolkit. Each function takes one struct that begins with its size: that of
- * CUPTI 12.6, the first with these functions, whose members later ones keep. tests/inject/abi compares them
- * with NVIDIA's headers.
+ * The used part of CUPTI's PM sampling and of its functions for metrics, declared here so that grtrace
+ * builds without a CUDA toolkit. Each function takes one struct that begins with its size: the size in CUPTI
+ * 12.6, the first version with these functions; later versions keep the members. tests/inject/abi compares
+ * the structs with NVIDIA's headers.
  *
  * Source: cupti_pmsampling.h, cupti_profiler_host.h, cupti_profiler_target.h, cupti_target.h and
  * cupti_result.h of CUDA 13.0.
@@ -14,7 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Bytes of a struct up to the end of its last member, which CUPTI takes for its size. */
+/* Bytes of a struct up to the end of its last member, which CUPTI expects as its size. */
 #define PM_SIZE(type, last) (offsetof(struct type, last) + sizeof(((struct type *)0)->last))
 
 /* CUptiResult */
@@ -53,7 +53,7 @@ enum {
 	PM_STOPPED_END = 2,
 };
 
-/* cuptiGetVersion() of the CUDA that brought PM sampling. */
+/* cuptiGetVersion() of the CUDA that introduced PM sampling. */
 #define PM_VERSION_12_6 24
 
 /* CUpti_Profiler_Initialize_Params */

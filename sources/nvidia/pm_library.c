@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Finds and loads CUPTI, see pm_library.h: the newest one with PM sampling that the
- * driver can bear, in the linker's directories, the toolkits, and what pip has installed.
+ * Finds and loads CUPTI, see pm_library.h: the newest CUPTI with PM sampling that the driver supports, in
+ * the linker's directories, the toolkits, and what pip has installed.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -14,7 +14,7 @@
 #include "host/library.h"
 #include "host/nvidia_devices.h"
 
-/* The functions do not exist if libc has no dlopen() of its own (glibc before 2.34). */
+/* Weak, because these functions are missing if libc has no dlopen() of its own (glibc before 2.34). */
 #pragma weak dlopen
 #pragma weak dlsym
 #pragma weak dlclose
@@ -152,7 +152,7 @@ static bool pm_bind_driver(struct driver *d, void *cuda)
 	return d->init && d->version && d->count && d->get && d->uuid;
 }
 
-/* A library that is to be loaded into the program must not be loaded here. */
+/* A library that is to be loaded into the recorded program must not be loaded here. */
 static int pm_init_driver(const struct driver *d)
 {
 	const char *set = getenv(INJECTION);
@@ -176,7 +176,7 @@ static void pm_write_uuid(char *text, size_t room, const uint8_t u[16])
 					 i == 0 || i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "", u[i]);
 }
 
-/* Return: the device file of a UUID by the driver's list; 0: it is not in the list. */
+/* Return: the number of the device file of a UUID, from the driver's list; 0: it is not in the list. */
 static uint32_t pm_number_of(const char *uuid)
 {
 	char text[64];

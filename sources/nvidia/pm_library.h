@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The CUDA driver and CUPTI in the recorder's own process, for the hardware's
- * counters. Both are loaded when they are there; grtrace builds without them.
+ * The CUDA driver and CUPTI in the recorder's own process, for the hardware's counters. Both are loaded if
+ * they exist; grtrace builds without them.
  */
 #ifndef GRTRACE_PM_LIBRARY_H
 #define GRTRACE_PM_LIBRARY_H
@@ -12,7 +12,7 @@
 
 #define PM_DEVICES 32
 
-/** struct pm_functions - CUPTI's, by their names in pm_abi.h */
+/** struct pm_functions - CUPTI's functions, by their names in pm_abi.h */
 struct pm_functions {
 #define PM_FN(name, symbol, type) int (*name)(type *);
 	PM_FUNCTIONS
@@ -22,8 +22,8 @@ struct pm_functions {
 /**
  * struct pm_device - a GPU
  * @index: CUDA's number of it
- * @uuid: as nvidia-smi -L has it
- * @number: of its device file
+ * @uuid: as nvidia-smi -L prints it
+ * @number: number of its device file
  */
 struct pm_device {
 	uint32_t index;
@@ -35,7 +35,7 @@ struct pm_device {
  * struct pm_library - the loaded libraries
  * @version: result of cuptiGetVersion()
  * @path: path of CUPTI
- * @device: the GPUs that CUDA shows, of which there are @devices
+ * @device: the @devices GPUs that CUDA shows
  */
 struct pm_library {
 	void *cuda;
@@ -47,18 +47,24 @@ struct pm_library {
 	unsigned int devices;
 };
 
-/** pm_library_look - whether both are here, loading neither. Return: 0, or a negative errno with what, why
- * and fix */
+/**
+ * pm_library_look - whether both libraries exist here, without loading them. Return: 0, or a negative errno
+ * with what, why and fix
+ */
 int pm_library_look(struct grt_err *err);
 
-/** pm_library_load - loads both, and finds the GPUs. Return: as above; also then to be given to
- * pm_library_free() */
+/**
+ * pm_library_load - loads both, and finds the GPUs. Return: as above; call pm_library_free() in any case
+ */
 int pm_library_load(struct pm_library *l, struct grt_err *err);
 
-/** pm_library_free - what can be freed: the driver's threads stay */
+/** pm_library_free - frees what can be freed: the driver's threads stay */
 void pm_library_free(struct pm_library *l);
 
-/** pm_library_error - @err: what CUPTI's @result means for the counters of @what. Return: a negative errno */
+/**
+ * pm_library_error - sets @err to the meaning of CUPTI's @result for the counters of @what. Return: a
+ * negative errno
+ */
 int pm_library_error(const char *what, int result, struct grt_err *err);
 
 #endif /* GRTRACE_PM_LIBRARY_H */

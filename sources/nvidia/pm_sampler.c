@@ -8,17 +8,20 @@
 #include "pm_sampler.h"
 #include "base/clock.h"
 
-/* Bytes of a sample in the hardware's buffer, about 18 KiB on an H100, and the time for which it has room. */
+/*
+ * Bytes of a sample in the hardware's buffer, about 18 KiB on an H100, and the time for which the buffer has
+ * room.
+ */
 #define SAMPLE_BYTES 20000U
 #define BUFFER_SECONDS 3
 #define BUFFER_LEAST ((size_t)64 << 20)
 #define BUFFER_MOST ((size_t)512 << 20)
 
-/* Samples of the image that they are decoded into, which takes up to 32 KiB each. */
+/* Samples in the image into which they are decoded, which takes up to 32 KiB for each. */
 #define ROOM_LEAST 256U
 #define ROOM_MOST 1024U
 
-/* Full images in a row: where samples come faster than they are taken, others wait. */
+/* Most full images in a row: if samples come faster than they are read, the others wait. */
 #define IMAGES_MAX 4U
 
 /* After a buffer was overwritten, CUPTI fails once, and continues. */
@@ -26,7 +29,7 @@
 
 /* ----------------------------------------------------------------- metrics */
 
-/** struct trial - metrics that may fit into one pass: what CUPTI makes of them */
+/** struct trial - metrics that may fit into one pass, and CUPTI's configuration for them */
 struct trial {
 	void *host;
 	uint8_t *config;
@@ -56,7 +59,7 @@ static int trial_make_config(const struct pm_sampler *s, struct trial *t)
 	return t->config ? s->f->host_config(&get) : PM_OUT_OF_MEMORY;
 }
 
-/* Return: CUPTI's result; PM_NOT_SUPPORTED also where they need more than one pass */
+/* Return: CUPTI's result; PM_NOT_SUPPORTED also if they need more than one pass */
 static int trial_make(const struct pm_sampler *s, const char **metric, size_t metrics, struct trial *t)
 {
 	struct pm_host_init init = {.size = PM_SIZE(pm_host_init, host),
@@ -78,7 +81,7 @@ static int trial_make(const struct pm_sampler *s, const char **metric, size_t me
 	return ret ?: passes.passes == 1 ? PM_OK : PM_NOT_SUPPORTED;
 }
 
-/* Takes the first of a row's metrics that there is room for beside those before. */
+/* Takes the first of a row's metrics that fits beside those taken before. */
 static void pm_choose(struct pm_sampler *s, enum grt_metric_id row)
 {
 	const struct grt_metric *m = &grt_metrics_table[row];
@@ -258,8 +261,8 @@ static bool pm_follows(const struct pm_sampler *s, const struct pm_sample_info *
 }
 
 /*
- * The first sample begins at an earlier use of the hardware, and so does the one after samples that were
- * overwritten: its counters are not those of its time.
+ * The first sample contains counts of an earlier use of the hardware, and so does the first one after
+ * overwritten samples.
  */
 static bool pm_is_odd(struct pm_sampler *s, const struct pm_sample_info *info)
 {
@@ -333,7 +336,7 @@ static int pm_decode(struct pm_sampler *s, bool *full)
 	return ret && s->failures > FAILURES_MAX ? ret : 0;
 }
 
-/* Samples that are half in the image stay there. */
+/* Samples that are incomplete in the image stay there. */
 static int pm_make_room(struct pm_sampler *s, const struct pm_data_info *info, bool full)
 {
 	if (full || (info->begun == info->whole && info->whole > s->room / 2))
@@ -341,7 +344,7 @@ static int pm_make_room(struct pm_sampler *s, const struct pm_data_info *info, b
 	return 0;
 }
 
-/* Counts samples that are missing between the last one and the end. */
+/* Counts the samples that are missing between the last one and the end. */
 static void pm_count_end(struct pm_sampler *s)
 {
 	if (s->stopped && s->end && s->stopped > s->end + s->interval * 3 / 2)

@@ -21,8 +21,8 @@
 
 /**
  * struct pm_sample - what the GPU counted in an interval
- * @start, @end: CLOCK_REALTIME, ns; where none is missing, the one before has ended at @start
- * @ns: how long it took
+ * @start, @end: CLOCK_REALTIME, ns; if no sample is missing, the previous one ended at @start
+ * @ns: its duration
  * @gap: samples are missing before it
  * @value: of each counter, in its metric's own unit
  */
@@ -38,8 +38,9 @@ struct pm_sample {
  * struct pm_counts - counts so far
  * @samples: samples that were delivered
  * @missing: missing samples, according to the time stamps
- * @overflows: CUPTI reported that the hardware's buffer was full; @full: or that the image was
- * @odd: samples that lasted longer than the interval, which are part of @missing
+ * @overflows: how many times CUPTI reported that the hardware's buffer was full; @full: that the image was
+ *	full
+ * @odd: samples that lasted longer than the interval, which are a part of @missing
  * @errors: errors of decoding
  */
 struct pm_counts {
@@ -54,7 +55,7 @@ struct pm_counts {
 /**
  * struct pm_sampler - a GPU that is sampled
  * @interval: ns
- * @metric: names of the @metrics counters that are taken, and the rows that they are of
+ * @metric: names of the @metrics counters that are taken, and the rows of their metrics
  * @left_out: counters of the set that the chip does not have
  */
 struct pm_sampler {
@@ -67,7 +68,7 @@ struct pm_sampler {
 	const char *metric[GRT_METRICS];
 	enum grt_metric_id row[GRT_METRICS];
 	struct pm_counts count;
-	/* the rest is private */
+	/* the remaining members are private */
 	uint8_t *available;
 	void *host;
 	uint8_t *config;
@@ -86,10 +87,10 @@ struct pm_sampler {
 };
 
 /**
- * pm_sampler_open - chooses counters and gets the GPU's hardware for them; nothing is sampled yet
+ * pm_sampler_open - chooses counters and reserves the GPU's hardware for them; nothing is sampled yet
  * @set: enum grt_metric_set
- * @hz: samples in a second
- * Return: 0, or a negative errno with @err set; also then to be given to pm_sampler_close()
+ * @hz: samples per second
+ * Return: 0, or a negative errno with @err set; call pm_sampler_close() in any case
  */
 int pm_sampler_open(struct pm_sampler *s, const struct pm_library *l, const struct pm_device *device,
 		    unsigned int set, unsigned int hz, struct grt_err *err);
@@ -100,10 +101,10 @@ int pm_sampler_start(struct pm_sampler *s, struct grt_err *err);
 /** pm_sampler_read - delivers all new samples. Return: 0, the result of @put, or -EIO: CUPTI fails */
 int pm_sampler_read(struct pm_sampler *s, int (*put)(void *arg, const struct pm_sample *sample), void *arg);
 
-/** pm_sampler_stop - the GPU ends; what it has written is still to be read */
+/** pm_sampler_stop - the GPU stops; samples that it has written can still be read */
 void pm_sampler_stop(struct pm_sampler *s);
 
-/** pm_sampler_close - gives the hardware back, and frees */
+/** pm_sampler_close - releases the hardware, and frees */
 void pm_sampler_close(struct pm_sampler *s);
 
 #endif /* GRTRACE_PM_SAMPLER_H */

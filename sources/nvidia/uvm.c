@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Unified memory of NVIDIA's driver: faults, migrations, thrashing of each program, by the queue that the
- * driver has for tools, without a module and without a change to the programs. A queue belongs to a file of
- * the program; it is found in /proc and duplicated (pidfd_getfd), as soon as it is open, or at the start.
+ * Unified memory of NVIDIA's driver: faults, migrations and thrashing of each program, from the queue that
+ * the driver has for tools, without a module and without a change to the programs. A queue belongs to a file
+ * of the program, which is found in /proc and duplicated (pidfd_getfd) as soon as it is open, or at the
+ * start of the recording.
  *
- * The file holds the program's memory, so a program that has ended must lose ours at once.
+ * The file keeps the program's memory, so when a program has ended, our duplicate must be closed at once.
  */
 #include <errno.h>
 #include <linux/capability.h>
@@ -31,12 +32,15 @@
 #define SOON_NS 2000000
 /* Programs younger than this are checked often. */
 #define YOUNG_NS (5 * GRT_NS_PER_S)
-/* Processes are looked at again. */
+/* How often processes are checked again. */
 #define LOOK_NS GRT_NS_PER_S
-/* An event may be reported this much later than a later one, because it waits for the GPU, ns. */
+/*
+ * The driver may report an event this much later than an event that happened after it, because it waits for
+ * the GPU, ns.
+ */
 #define HOLD_NS 300000000ULL
 
-/* Entries of a queue, 9 MB: what 100 ms of faults need. */
+/* Entries of a queue, 9 MB: enough for 100 ms of faults. */
 #define ENTRIES (1U << 17)
 #define PROGRAMS_MAX 64U
 #define WAITING_MAX 256U
@@ -49,7 +53,7 @@ struct capture;
 
 /**
  * struct program - a program's file
- * @queue: without a target: the place is free
+ * @queue: without a target: the element is unused
  * @pidfd: readable when the process has ended
  */
 struct program {
@@ -59,15 +63,17 @@ struct program {
 	int pidfd;
 };
 
-/** struct waiting - a file that has no address space so far; @pid: 0: the place is free */
+/** struct waiting - a file that has no address space so far; @pid: 0: the element is unused */
 struct waiting {
 	uint32_t pid;
 	int fd;
 	uint64_t since;
 };
 
-/** struct gpu_clock - of a GPU that copies; @gpu.file: -1: the driver does not show it; @uuid: all GPUs have
- * it */
+/**
+ * struct gpu_clock - the clock of a GPU that copies
+ * @gpu.file: -1: the driver does not show the clock; @uuid: all GPUs have one
+ */
 struct gpu_clock {
 	struct nv_rm_gpu known;
 	uint8_t uuid[16];
@@ -84,7 +90,7 @@ struct raw_sample {
 	uint64_t monotonic;
 };
 
-/** struct counts - of all programs so far */
+/** struct counts - sums of all programs so far */
 struct counts {
 	uint64_t programs;
 	uint64_t over;
@@ -395,8 +401,8 @@ static bool has_program(const struct capture *c, uint32_t pid)
 }
 
 /*
- * The file has no address space yet: it may never get one, as the second file of a program, or get it soon,
- * as the file of a program that begins.
+ * The file has no address space yet. It may never get one, if it is the second file of a program, or get it
+ * soon, if the program has just begun.
  */
 static void let_wait(struct capture *c, uint32_t pid, int fd)
 {
@@ -460,7 +466,7 @@ static void end_program(struct capture *c, struct program *p)
 	nv_uvm_close(&p->queue);
 }
 
-/* Takes the file as ours, and a queue for it. Return: 0, 1: there is nothing to be had of it, or -errno */
+/* Duplicates the file, and makes a queue for it. Return: 0, 1: it has no events for us, or -errno */
 static int try_file(struct capture *c, uint32_t pid, int fd, int pidfd)
 {
 	struct program *p = free_program(c);
@@ -781,7 +787,7 @@ static int uvm_start(void *state, struct grt_err *err)
 
 static int uvm_confine(void *state, uint64_t *keep, struct grt_err *err)
 {
-	/* to look into the processes that begin later, and to take their files */
+	/* needed to inspect processes that begin later, and to duplicate their files */
 	*keep |= 1ULL << CAP_SYS_PTRACE | 1ULL << CAP_DAC_READ_SEARCH;
 	return 0;
 }

@@ -6,8 +6,10 @@
 
 #include "host/nvidia_devices.h"
 
-/* uvm_make_resident_cause_t (uvm_va_block_types.h): of a copy between nodes of the CPU's memory the driver
- * gives this number, and not the one of the queue. */
+/*
+ * uvm_make_resident_cause_t (uvm_va_block_types.h): for a copy between nodes of the CPU's memory, the driver
+ * gives this number and not the one of the queue.
+ */
 static const uint8_t causes_of_cpu[] = {
 	GRT_UVM_CAUSE_COHERENCE, GRT_UVM_CAUSE_COHERENCE, GRT_UVM_CAUSE_ACCESS_COUNTERS,
 	GRT_UVM_CAUSE_PREFETCH,	 GRT_UVM_CAUSE_EVICTION,  0,
@@ -47,7 +49,9 @@ static uint32_t cause_of(const struct nv_uvm_migration *m)
 	return m->cause < sizeof(causes_of_cpu) ? causes_of_cpu[m->cause] : 0;
 }
 
-/* Sets times by the GPU's time stamps; without its clock, from the queue to the notice. */
+/*
+ * Sets times from the GPU's time stamps or, if its clock is unknown, the time from the queue to the notice.
+ */
 static void set_times(const struct uvm_place *p, const struct nv_uvm_migration *m,
 		      struct grt_ev_uvm_migration *out)
 {
@@ -65,7 +69,7 @@ static void set_times(const struct uvm_place *p, const struct nv_uvm_migration *
 		out->e.time = out->start;
 }
 
-/* Of two GPUs, the one that has the data copies. */
+/* If two GPUs are involved, the one that has the data copies. */
 static void make_migration(const struct uvm_place *p, const struct nv_uvm_migration *m,
 			   struct grt_ev_uvm_migration *out)
 {
@@ -256,7 +260,7 @@ unsigned int uvm_entry_processors(const union nv_uvm_entry *entry, uint16_t numb
 	case NV_UVM_MIGRATION:
 	case NV_UVM_MAP_REMOTE:
 	case NV_UVM_EVICTION:
-		/* all three have them at the same place */
+		/* all three structs have these members at the same offsets */
 		number[0] = entry->migration.source;
 		number[1] = entry->migration.target;
 		return 2;

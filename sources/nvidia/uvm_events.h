@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Entries of the queue of unified memory as events of ours. */
+/* Converts entries of the queue of unified memory to events. */
 #ifndef GRTRACE_UVM_EVENTS_H
 #define GRTRACE_UVM_EVENTS_H
 
@@ -36,11 +36,13 @@ union uvm_event {
 	struct grt_ev_uvm_pages pages;
 };
 
-/** uvm_event_make - makes one. Return: false: the entry's type is unknown */
+/** uvm_event_make - makes an event. Return: false: the entry's type is unknown */
 bool uvm_event_make(const struct uvm_place *p, const union nv_uvm_entry *entry, union uvm_event *out);
 
-/** uvm_entry_processors - the processors that an entry names. Return: how many of @number, at most 2; those
- * of sets are not among them */
+/**
+ * uvm_entry_processors - the processors that an entry names. Return: how many @number got, at most 2; sets
+ * of processors are not included
+ */
 unsigned int uvm_entry_processors(const union nv_uvm_entry *entry, uint16_t number[2]);
 
 #endif /* GRTRACE_UVM_EVENTS_H */

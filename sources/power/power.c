@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Counters of the GPUs: frequency, power, temperature, memory and use, read ten
- * times a second. Where they come from is known to the parts, see power.h.
+ * Counters of the GPUs: frequency, power, temperature, memory and use, read ten times a second. The parts
+ * know where the values come from, see power.h.
  */
 #include <errno.h>
 #include <linux/capability.h>
@@ -17,7 +17,9 @@
 #define PERIOD_NS 100000000ULL
 #define REPEAT_NS 1000000000ULL
 
-/* A sample that lasts longer than a tenth of the period is taken less often: the other sources wait for it.
+/*
+ * If a sample takes longer than a tenth of the period, the period becomes longer, because other sources wait
+ * for it.
  */
 #define LOAD_LIMIT 10
 
@@ -26,13 +28,13 @@ static const struct power_part *const parts[] = {&power_sysfs, &power_nvml, &pow
 
 /**
  * struct capture - the state of this source
- * @part: states of the parts, by their place in parts[]
- * @here: these have counters, or may get some
+ * @part: states of the parts, in the order of parts[]
+ * @here: whether they have counters, or may get some
  * @begun: when the last sample began
- * @next: the next one is not before this
- * @horizon: values up to this stamp are all here
- * @force: they leave now
- * @ended: and no more will come
+ * @next: the next sample is not taken before this time
+ * @horizon: all values up to this time have been read
+ * @force: packets must be written now
+ * @ended: there will be no more packets
  */
 struct capture {
 	struct power p;
@@ -102,7 +104,7 @@ void power_add_device(struct power *p, uint32_t device, const char *driver, cons
 	p->cards++;
 }
 
-/* Packets bring the names they use, once they are known. */
+/* Packets contain the names that they use, once these are known. */
 static int name_all(struct power *p, const struct power_series *s, uint64_t time)
 {
 	const struct power_name *n = &p->name[s->counter - 1];
@@ -146,7 +148,7 @@ static void write_value(struct power *p, struct power_series *s, uint64_t time, 
 		p->failed = ret;
 }
 
-/* Return: the time up to which its value was read; earlier values have left already. */
+/* Return: the time up to which its value was read; earlier values have been written already. */
 static uint64_t power_seen(const struct power *p, const struct power_series *s)
 {
 	return s->seen > p->oldest ? s->seen : p->oldest;
@@ -160,7 +162,7 @@ void power_end(struct power *p, struct power_series *s)
 	s->written = 0;
 }
 
-/* Whether a value can be left out: the one before still holds. */
+/* Whether a value can be omitted because the previous one is still valid. */
 static bool still_holds(const struct power *p, const struct power_series *s, uint64_t time, int64_t value)
 {
 	if (s->lazy && !s->written && !value)
@@ -206,7 +208,7 @@ static void look_who_sleeps(struct power *p)
 			!strncmp(text, "suspend", 7);
 }
 
-/* Return: counters that can be read now, or -errno */
+/* Return: number of counters that can be read now, or -errno */
 static int open_parts(struct capture *c, struct grt_err *err)
 {
 	struct grt_err first = {.what = ""}, why;
@@ -336,8 +338,8 @@ static void sample(struct capture *c, bool settle)
 	size_t i;
 
 	/*
-	 * A value that is written late gets the time of the sample before this one, or of its end if
-	 * everything before it has left.
+	 * A value that is written late gets the time of the sample before this one, or of its end if all
+	 * earlier packets have been written.
 	 */
 	c->p.oldest = c->horizon > c->begun ? c->horizon : c->begun;
 	c->horizon = c->begun ? c->begun - 1 : 0;
@@ -430,7 +432,7 @@ static int power_flush(void *state, struct grt_err *err)
 	return 0;
 }
 
-/* The timer makes the stream ready, also at its end. */
+/* The timer makes the stream ready, also at the end. */
 static int power_stop(void *state, struct grt_err *err)
 {
 	struct capture *c = state;

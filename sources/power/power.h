@@ -21,16 +21,16 @@
 #define POWER_CARDS 32
 #define POWER_COUNTERS 512
 
-/* A counter that could not be read so often in a row stops. */
+/* A counter that could not be read this many times in a row is given up. */
 #define POWER_FAILURES 10
 
 /**
- * struct power_card - a device that has counters
+ * struct power_card - a device with counters
  * @node: "card0", or "accel0" of an NPU
- * @driver: "" where unknown
- * @path: its device's directory, without links; on the heap, NULL where it has none
+ * @driver: "": unknown
+ * @path: its device's directory without links, allocated; NULL: it has none
  * @device: its number, major << 20 | minor
- * @asleep: it was runtime suspended when this sample began: reading would wake it
+ * @asleep: it was runtime suspended when this sample began, and reading would wake it
  */
 struct power_card {
 	char node[32];
@@ -40,24 +40,24 @@ struct power_card {
 	bool asleep;
 };
 
-/** power_class - where a node is: the directory of its kind below /sys/class */
+/** power_class - the directory of a node's kind below /sys/class */
 static inline const char *power_class(const char *node)
 {
 	return strncmp(node, "accel", 5) ? "drm" : "accel";
 }
 
 /**
- * struct power_series - a counter of a device or process; zero but for its identity is a new one
+ * struct power_series - a counter of a device or process; all bytes zero except for its identity: a new one
  * @counter: from power_counter(), 0: none
  * @device: number of its device file, 0: unknown
  * @pid: process, 0: the whole device
  * @engine: enum grt_engine
  * @inferred: values are inferred from others
  * @lazy: nothing is written before the first value that is not 0
- * @eager: all values are written: it is not read with every sample
- * @begun: there is a value
- * @value: the last one
- * @written, @seen: when it was written, and read, last; ns
+ * @eager: all values are written, because not every sample reads it
+ * @begun: it has a value
+ * @value: the last value
+ * @written, @seen: when that was written, and last read; ns
  */
 struct power_series {
 	uint32_t counter;
@@ -79,11 +79,11 @@ struct power_name {
 };
 
 /**
- * struct power_counts - what happened so far
- * @samples, @missed: taken, and not taken because the one before lasted too long
- * @values: written
- * @stopped: counters that cannot be read any more
- * @dropped: counters, files and processes beyond the tables
+ * struct power_counts - counts so far
+ * @samples, @missed: samples that were taken, and that were not because the previous one took too long
+ * @values: values that were written
+ * @stopped: counters that can no longer be read
+ * @dropped: counters, files and processes for which the tables had no room
  * @late: values that came too late for their place
  * @cpu: CPU time of all samples, ns
  */
@@ -99,11 +99,11 @@ struct power_counts {
 
 /**
  * struct power - the data that the parts share
- * @card: the cards of this system, of which there are @cards
+ * @card: the @cards cards of this system
  * @pid, @comm: the requested processes; 0, "": all
- * @only: the requested GPU, NULL: all
- * @looking: values are not read later; this run only finds out which exist
- * @denied: there is something that only root may read
+ * @only: the requested GPU; NULL: all
+ * @looking: this run only finds out which counters exist, and reads no values later
+ * @denied: there are counters that only root may read
  * @settle: values that did not change are written as well
  * @oldest: values that are written late are not older than this, ns
  * @failed: -errno that ends the capture
@@ -127,9 +127,9 @@ struct power {
 };
 
 /**
- * struct power_part - where values come from
- * @open: finds its counters and leaves its state in *@state, also where there are
- *	none. Return: how many can be read now, or -errno with *@err set
+ * struct power_part - a kind of origin of values
+ * @open: finds its counters and leaves its state in *@state, even if there are no counters. Return: number
+ *	of counters that can be read now, or -errno with *@err set
  * @sample: reads them
  * @close: frees @state; NULL is allowed
  */
@@ -144,7 +144,10 @@ extern const struct power_part power_sysfs;
 extern const struct power_part power_nvml;
 extern const struct power_part power_fdinfo;
 
-/** power_counter - the number of a counter, cut to what a NAME record holds; 0: there are too many */
+/**
+ * power_counter - the number of a counter's name, which is truncated to what a NAME record holds; 0: there
+ * are too many
+ */
 uint32_t power_counter(struct power *p, const char *name, const char *unit);
 
 /** power_wanted - whether values of a device are wanted */
@@ -153,27 +156,29 @@ static inline bool power_wanted(const struct power *p, uint32_t device)
 	return known_gpu_has(p->only, device);
 }
 
-/** power_put - a value that was read at @time, later than all before */
+/** power_put - a value that was read at @time, later than all earlier ones */
 void power_put(struct power *p, struct power_series *s, uint64_t time, int64_t value);
 
-/** power_end - the value could not be read this time: it lasted until the last time it was read */
+/** power_end - the value could not be read this time, so it is valid until the last time that it was read */
 void power_end(struct power *p, struct power_series *s);
 
-/** power_find_cards - fills in the cards of @p; power_free_cards() frees them */
+/** power_find_cards - finds the cards of @p; power_free_cards() frees them */
 void power_find_cards(struct power *p);
 void power_free_cards(struct power *p);
 
-/** power_add_device - a device that is no card of DRM: its number, driver and name */
+/** power_add_device - adds a device that is not a card of DRM: its number, driver and name */
 void power_add_device(struct power *p, uint32_t device, const char *driver, const char *name);
 
-/** power_card_of - the card of a node ("renderD128"), NULL where it is of none */
+/** power_card_of - the card of a node ("renderD128"); NULL: it belongs to none */
 const struct power_card *power_card_of(const struct power *p, const char *node);
 
-/** power_card_at - the card of a device number, NULL without one */
+/** power_card_at - the card with a device number; NULL: there is none */
 struct power_card *power_card_at(struct power *p, uint32_t device);
 
-/** power_number - a decimal number at the start of a text. Return: what follows it, NULL where there is none
- * or it is too large */
+/**
+ * power_number - reads a decimal number at the start of a text. Return: the text after it; NULL: there is
+ * none, or it is too large
+ */
 const char *power_number(const char *text, int64_t *value);
 
 #endif /* GRTRACE_POWER_H */

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Counters of processes: what drivers write of their clients into
- * /proc/PID/fdinfo/FD (drm-usage-stats). A client is a DRM file; however many
- * descriptors it has, in however many processes, it counts once, for the process
- * in which it is found first.
+ * Counters of processes: what drivers write about their clients into /proc/PID/fdinfo/FD (drm-usage-stats).
+ * A client is a DRM file. However many descriptors it has, in however many processes, it counts once, for
+ * the process in which it is found first.
  *
- * Processes with such a file are read with every sample. To find them, /proc is
- * walked through a few thousand descriptors a second at most.
+ * Processes with such a file are read in every sample. To find them, /proc is searched, at most a few
+ * thousand descriptors a second.
  */
 #include <ctype.h>
 #include <dirent.h>
@@ -28,7 +27,7 @@
 #define TOTALS 48  /* counters of a process */
 #define ENGINES 16 /* of a client */
 
-/* Looked at in a sample; of one process; before the first sample. */
+/* Descriptors to look at in a sample, for one process, and before the first sample. */
 #define LINKS_SAMPLE 1024
 #define LINKS_PROCESS 4096
 #define LINKS_FIRST 65536
@@ -38,7 +37,7 @@
 
 #define TEXT_ROOM 8192
 
-/* Threads whose waits for a CPU are remembered, of all processes. */
+/* Most threads, of all processes, whose waits for a CPU are remembered. */
 #define THREADS 16384U
 /* A thread that was not seen in this many samples has ended. */
 #define THREAD_ROUNDS 32U
@@ -58,7 +57,7 @@ struct engine {
 /**
  * struct client - a DRM file
  * @where: hash of its device
- * @round: the sample that counted it last
+ * @round: the last sample that counted it
  * @read: when that was, ns
  */
 struct client {
@@ -73,8 +72,8 @@ struct client {
 /**
  * struct total - a counter of a process, summed over its clients
  * @amount: busy time since the first sample, or memory in this round
- * @grows: it is the former
- * @round: the sample that added to it last
+ * @grows: @amount is the busy time
+ * @round: the last sample that added to it
  */
 struct total {
 	struct power_series series;
@@ -83,22 +82,29 @@ struct total {
 	bool grows;
 };
 
-/** struct thread - @delay: ns that it was ready to run without a CPU; @round: when it was read last */
+/**
+ * struct thread
+ * @delay: how long it was ready to run without a CPU, ns
+ * @round: when it was last read
+ */
 struct thread {
 	uint64_t delay;
 	uint64_t round;
 };
 
-/** struct descriptor - of a DRM file; @device: of its card, 0 where unknown */
+/**
+ * struct descriptor - of a DRM file
+ * @device: the number of its card, 0: unknown
+ */
 struct descriptor {
 	int fd;
 	uint32_t device;
 };
 
 /**
- * struct process - one that has a DRM file
- * @listed: when its descriptors were looked through last, ns
- * @delay: that its threads were ready to run without a CPU since they were first read; valid with @timed
+ * struct process - a process that has a DRM file
+ * @listed: when its descriptors were last searched, ns
+ * @delay: how long its threads were ready to run without a CPU since they were first read; valid with @timed
  */
 struct process {
 	pid_t pid;
@@ -115,11 +121,11 @@ struct process {
 
 /**
  * struct fdinfo - the state of this part
- * @pid: of the processes, to be searched; 0: an unused place
- * @clients: places of @client that were ever used
+ * @pid: pids of the processes, for searching; 0: an unused element
+ * @clients: number of elements of @client that were ever used
  * @proc: descriptor of /proc
- * @walk: where the walk through it is, NULL: it rests
- * @walked: when it began last, ns
+ * @walk: the position of the search in it; NULL: no search is running
+ * @walked: when the last search began, ns
  * @round: number of the sample
  * @threads: struct thread by process and thread
  */
@@ -167,7 +173,9 @@ static void drop_process(struct power *p, struct fdinfo *f, struct process *proc
 	f->pid[process - f->process] = 0;
 }
 
-/* Finds or makes a client; one that was not seen in the last sample is closed, and its place is free. */
+/*
+ * Finds or adds a client. A client that was not seen in the last sample is closed, and its element is free.
+ */
 static struct client *get_client(struct fdinfo *f, uint64_t where, uint64_t id)
 {
 	struct client *free = NULL, *c;
@@ -255,7 +263,7 @@ static const char *find_value(const char *text, const char *key)
 	return value;
 }
 
-/* "123 KiB": no unit is bytes. */
+/* "123 KiB"; a number without a unit is in bytes. */
 static bool power_fdinfo_parse_size(const char *text, uint64_t *bytes)
 {
 	static const struct {
@@ -288,8 +296,8 @@ static bool parse_count(const char *text, const char *unit, uint64_t *count)
 }
 
 /*
- * Adds the growth of the client's numbers to the process; it is unknown when the amount before its first
- * sample arose.
+ * Adds the growth of the client's numbers to the process; when the amount before its first sample was used
+ * is unknown.
  */
 static void add_growth(struct reading *r, const struct engine *e, uint64_t busy, bool inferred)
 {
@@ -368,7 +376,7 @@ static void power_fdinfo_take_memory(struct reading *r, const char *text, const 
 		t->amount = INT64_MAX;
 }
 
-/** struct key - the beginning of lines that are used, which a name follows */
+/** struct key - the beginning of the lines that are used, after which a name follows */
 static const struct key {
 	const char *begin;
 	void (*take)(struct reading *r, const char *text, const char *key, const char *name);
@@ -398,7 +406,7 @@ static void power_fdinfo_take_line(struct reading *r, const char *text, const ch
 	}
 }
 
-/* The PCI device where it has one, else the card. */
+/* The PCI device if it has one, otherwise the card. */
 static uint64_t hash_device(const char *pdev, uint32_t device)
 {
 	uint64_t hash = 0xcbf29ce484222325ULL;
@@ -481,7 +489,7 @@ static void add_descriptor(struct power *p, struct process *process, int fd, con
 		process->fd[process->fds++] = (struct descriptor){fd, device};
 }
 
-/* Looks through a process's descriptors. Return: how many there were */
+/* Searches the descriptors of a process. Return: number of descriptors */
 static unsigned int list_descriptors(struct power *p, struct fdinfo *f, struct process *process)
 {
 	char path[64], target[256];
@@ -531,8 +539,8 @@ static bool thread_delay(struct fdinfo *f, pid_t pid, const char *tid, uint64_t 
 }
 
 /*
- * The time that a thread waited before its first reading counts if it began during the recording. The time
- * between the last reading and its end is in no sum.
+ * The time that a thread waited before its first reading counts if the thread began during the recording.
+ * The time between the last reading and the thread's end is in no sum.
  */
 static bool thread_read(struct power *p, struct fdinfo *f, struct process *process, const char *tid)
 {
@@ -551,7 +559,9 @@ static bool thread_read(struct power *p, struct fdinfo *f, struct process *proce
 	return true;
 }
 
-/* Forgets threads that did not exist when their process was last read; each process is read as often. */
+/*
+ * Forgets threads that did not exist when their process was last read; all processes are read equally often.
+ */
 static void threads_forget(struct fdinfo *f)
 {
 	struct thread *next;
@@ -563,7 +573,7 @@ static void threads_forget(struct fdinfo *f)
 	}
 }
 
-/* Reads the threads of a process, as often as its descriptors. */
+/* Reads the threads of a process whenever its descriptors are read. */
 static void threads_read(struct power *p, struct fdinfo *f, struct process *process)
 {
 	bool any = false;
@@ -614,7 +624,7 @@ static void power_fdinfo_add_process(struct power *p, struct fdinfo *f, const st
 		threads_read(p, f, place);
 }
 
-/* Whether a process has DRM files. Return: how many descriptors were looked at */
+/* Finds out whether a process has DRM files. Return: number of descriptors that were looked at */
 static unsigned int power_fdinfo_look_at(struct power *p, struct fdinfo *f, pid_t pid)
 {
 	struct process found = {.pid = pid};
@@ -644,7 +654,7 @@ static DIR *begin_walk(struct fdinfo *f)
 	return d;
 }
 
-/* Goes on with the walk, or begins the next one when it is time. */
+/* Continues the search, or begins the next one when it is time. */
 static void power_fdinfo_walk(struct power *p, struct fdinfo *f, unsigned int budget)
 {
 	unsigned int links = 0;
@@ -673,7 +683,7 @@ static void power_fdinfo_walk(struct power *p, struct fdinfo *f, unsigned int bu
 
 /* -------------------------------------------------------------- samples */
 
-/* Reading would wake a card that sleeps. */
+/* Reading would wake a suspended card. */
 static bool sleeps(struct power *p, uint32_t device)
 {
 	const struct power_card *card = device ? power_card_at(p, device) : NULL;
@@ -681,7 +691,7 @@ static bool sleeps(struct power *p, uint32_t device)
 	return card && card->asleep;
 }
 
-/* Files that are closed, or that are no clients, are forgotten. */
+/* Forgets files that are closed, or that are not clients. */
 static void power_fdinfo_read_process(struct power *p, struct fdinfo *f, struct process *process)
 {
 	struct reading r = {.p = p, .f = f, .process = process};
@@ -747,13 +757,13 @@ static void fdinfo_sample(void *state, struct power *p)
 
 /* ----------------------------------------------------------------- part */
 
-/* A first reading finds the bases of what grows, and tells whether there is anything. */
+/* A first reading gets the initial values of what grows, and shows whether there is anything to read. */
 static int read_first(struct power *p, struct fdinfo *f)
 {
 	unsigned int i;
 	int n = 0;
 
-	/* places of older rounds are free */
+	/* elements of older rounds are free */
 	f->round = 2;
 	power_fdinfo_walk(p, f, LINKS_FIRST);
 	for (i = 0; i < PROCESSES; i++) {

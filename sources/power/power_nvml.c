@@ -20,7 +20,7 @@
 /* The device files of NVIDIA's driver. */
 #define NVIDIA_MAJOR 195U
 
-/* The functions do not exist if libc has no dlopen() of its own (glibc before 2.34). */
+/* Weak, because these functions are missing if libc has no dlopen() of its own (glibc before 2.34). */
 #pragma weak dlopen
 #pragma weak dlsym
 #pragma weak dlclose
@@ -43,7 +43,7 @@ enum {
 	NVML_ECC_CORRECTED = 0,
 	NVML_ECC_UNCORRECTED = 1,
 	NVML_ECC_VOLATILE = 0,
-	/* bits of nvmlClocksThrottleReasons; the first one that is used */
+	/* bits of nvmlClocksThrottleReasons; the first one that matters */
 	NVML_THROTTLE_FIRST = 0x4,
 };
 
@@ -60,7 +60,7 @@ struct nvml_memory {
 	unsigned long long used;
 };
 
-/* nvmlMemory_v2_t: what the driver keeps for itself is not part of @used. */
+/* nvmlMemory_v2_t: memory that the driver reserves is not part of @used. */
 struct nvml_memory_v2 {
 	unsigned int version;
 	unsigned long long total;
@@ -96,7 +96,7 @@ struct nvml_use_of {
 	unsigned int decoder;
 };
 
-/* The functions, by their names in the library; those with NEED must be there. */
+/* The functions, by their names in the library; those with NEED must exist. */
 #define FUNCTIONS                                                                                \
 	NEED(init, nvmlInit_v2, (void))                                                          \
 	NEED(shutdown, nvmlShutdown, (void))                                                     \
@@ -127,8 +127,10 @@ struct functions {
 #undef NEED
 };
 
-/* struct gpu - a GPU; @use: of this sample, where @used is its result; @throttle, @throttled: so, too;
- * @since: processes' use has been read until then, us
+/*
+ * struct gpu
+ * @use: of this sample, if @used is success; @throttle, @throttled: the same
+ * @since: time up to which the processes' use has been read, us
  */
 struct gpu {
 	nvml_device handle;
@@ -140,7 +142,7 @@ struct gpu {
 	unsigned long long since;
 };
 
-/* Values: each takes one from a GPU. Return: as the library. */
+/* Values: each function reads one from a GPU. Return: the library's result. */
 static int value_power(const struct functions *f, struct gpu *g, int arg, int64_t *value)
 {
 	unsigned int mw = 0;
@@ -159,7 +161,7 @@ static int value_clock(const struct functions *f, struct gpu *g, int arg, int64_
 	return ret;
 }
 
-/* One call gets both values. */
+/* One call returns both values. */
 static int value_use(const struct functions *f, struct gpu *g, int arg, int64_t *value)
 {
 	if (!arg)
@@ -177,7 +179,7 @@ static int value_memory(const struct functions *f, struct gpu *g, int arg, int64
 	*value = (int64_t)m.used;
 	if (!ret)
 		return 0;
-	/* Drivers before 510 include the memory that they keep for themselves, some hundred MiB. */
+	/* Before driver 510, the memory that the driver reserves, some hundred MiB, is included. */
 	ret = f->get_memory ? f->get_memory(g->handle, &old) : NVML_FUNCTION_NOT_FOUND;
 	*value = (int64_t)old.used;
 	return ret;
@@ -202,7 +204,7 @@ static int value_ecc(const struct functions *f, struct gpu *g, int arg, int64_t 
 	return ret;
 }
 
-/* One call gets all reasons; @arg is the bit of one. */
+/* One call returns all reasons; @arg is the bit of one reason. */
 static int value_throttle(const struct functions *f, struct gpu *g, int arg, int64_t *value)
 {
 	if (arg == NVML_THROTTLE_FIRST)
@@ -212,7 +214,10 @@ static int value_throttle(const struct functions *f, struct gpu *g, int arg, int
 	return g->throttled;
 }
 
-/** struct value - a counter; @slow: it changes rarely, and is read once in SLOW samples */
+/**
+ * struct value - a counter
+ * @slow: it changes rarely, and is read in one of SLOW samples
+ */
 static const struct value {
 	const char *name;
 	const char *unit;
@@ -229,7 +234,7 @@ static const struct value {
 	{"temp gpu", "mC", value_temperature, NVML_TEMPERATURE_GPU, true},
 	{"ecc corrected", "errors", value_ecc, NVML_ECC_CORRECTED, true},
 	{"ecc uncorrected", "errors", value_ecc, NVML_ECC_UNCORRECTED, true},
-	/* those that make it slower than it is set to; an idle one is not throttled */
+	/* reasons that make it slower than it is set to; an idle GPU is not throttled */
 	{"throttle power cap", "on", value_throttle, NVML_THROTTLE_FIRST, true},
 	{"throttle hw slowdown", "on", value_throttle, 0x8, true},
 	{"throttle sync boost", "on", value_throttle, 0x10, true},
@@ -247,18 +252,19 @@ struct asked {
 	bool stopped;
 };
 
-/* Processes that are distinguished, and of one answer. */
+/* Most processes that are distinguished, and most in one answer. */
 #define PROCESSES 256
 
 /*
- * The driver has a sample at least each second (nvml.h of CUDA 13) of the processes that used the GPU; a
- * process without a sample for this time does not use it.
+ * In each second, the driver has a sample (nvml.h of CUDA 13) of the processes that used the GPU. A process
+ * without a sample for this time does not use it.
  */
 #define IDLE_NS (2 * GRT_NS_PER_S)
 
 /**
- * struct process - the values of a process on a GPU; @seen: in this sample; @used: time of its last use, 0:
- * it has none
+ * struct process - the values of a process on a GPU
+ * @seen: it was seen in this sample
+ * @used: time of its last use, 0: none
  */
 struct process {
 	uint32_t pid;
@@ -322,13 +328,13 @@ static int take_functions(struct nvml *n, struct grt_err *err)
 	return 0;
 }
 
-/* Below another root it is the one of there. */
+/* Below another root, the library of that root is used. */
 static int power_nvml_load(struct nvml *n, struct grt_err *err)
 {
 	char path[PROBE_PATH];
 	const char *why;
 
-	/* no dynamic linker brought this program: it cannot load libraries */
+	/* this program was not started by a dynamic linker, so it cannot load libraries */
 	if (!dlopen || !dlsym || !dlclose || !dlerror || !getauxval(AT_BASE))
 		return grt_err_set(err, -ENOSYS, "this grtrace was built without shared libraries", NULL,
 				   "no counters of NVIDIA's GPUs");
@@ -344,7 +350,7 @@ static int power_nvml_load(struct nvml *n, struct grt_err *err)
 
 /* ----------------------------------------------------------------- GPUs */
 
-/* Names the GPU by its device file, as sources do that record calls on the file (nvidia_devices.c). */
+/* Identifies the GPU by its device file, as sources do that record calls on the file (nvidia_devices.c). */
 static void name_gpu(struct nvml *n, struct gpu *g, unsigned int minor, char *name, size_t room)
 {
 	struct nvml_pci pci = {.domain = 0};
@@ -439,7 +445,7 @@ static struct power_series new_series(struct power *p, const struct process *of,
 				     .eager = true};
 }
 
-/* The row of a process on a GPU; NULL where it is not requested, or there is no room, which is counted */
+/* The element of a process on a GPU; NULL: it is not requested, or there is no room, which is counted */
 static struct process *power_nvml_get_process(struct nvml *n, struct power *p, struct gpu *g, uint32_t pid)
 {
 	struct process *of = n->process;
@@ -505,7 +511,10 @@ static void ask_use(struct nvml *n, struct power *p, struct gpu *g)
 		if (use[i].time > g->since)
 			g->since = use[i].time;
 		of = power_nvml_get_process(n, p, g, use[i].pid);
-		/* the first answer goes back to before the recording, to processes that have ended, too */
+		/*
+		 * the first answer reaches back to before the recording, and includes processes that have
+		 * ended
+		 */
 		if (!of || !of->seen || use[i].sm > 100 || use[i].memory > 100)
 			continue;
 		of->used = grt_now();
@@ -525,7 +534,7 @@ static void end_use(struct nvml *n, struct power *p, const struct gpu *g)
 	}
 }
 
-/* Ends the values of processes that have no memory any more, and frees their rows. */
+/* Ends the values of processes that no longer have memory, and frees their elements. */
 static void end_processes(struct nvml *n, struct power *p, const struct gpu *g)
 {
 	unsigned int kept = 0;
@@ -573,8 +582,10 @@ static void nvml_sample(void *state, struct power *p)
 
 /* ---------------------------------------------------------------- users */
 
-/** struct power_users - the library; @known: of the GPU at hand, processes that were reported, of which there
- * are @used */
+/**
+ * struct power_users - the library
+ * @known: the @used processes that were reported for the current GPU
+ */
 struct power_users {
 	struct nvml nvml;
 	uint32_t known[PROCESSES];
@@ -663,7 +674,7 @@ void power_users_close(struct power_users *u)
 
 /* ----------------------------------------------------------------- part */
 
-/* Asking the library would wake the GPUs, so to look means: driver and library are there. */
+/* A request to the library would wake the GPUs, so this only checks that driver and library exist. */
 static int power_nvml_look(struct grt_err *err)
 {
 	char path[PROBE_PATH];

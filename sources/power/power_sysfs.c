@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Counters that drivers give in sysfs: hwmon of any driver, what amdgpu, i915
- * and xe have beside it, and devfreq of GPUs that are part of a chip. A row of a
- * table here is a file; it is opened for each reading, so that one that is gone
- * is noticed.
+ * Counters in sysfs: hwmon of any driver, the files that amdgpu, i915 and xe have in addition, and devfreq
+ * of GPUs that are part of a chip. A row of a table in this file is a file of sysfs, which is opened for
+ * each reading, so that its disappearance is noticed.
  */
 #include <ctype.h>
 #include <dirent.h>
@@ -21,19 +20,19 @@
 
 #define FILES_MAX 512
 
-/** enum form - what a file has */
+/** enum form - the contents of a file */
 enum form {
 	FORM_NUMBER,
-	FORM_PERCENT, /* 0 to 100, and what else may follow ("45@800000000Hz") */
-	FORM_CHOSEN,  /* lines "1: 1350Mhz *": the one with a star */
-	FORM_ENERGY,  /* grows; power is its growth by time */
-	FORM_RARE,    /* a number; reading it holds up who submits, so it is read once in a second */
+	FORM_PERCENT, /* 0 to 100, perhaps followed by something else ("45@800000000Hz") */
+	FORM_CHOSEN,  /* lines "1: 1350Mhz *": the one with a star is the present value */
+	FORM_ENERGY,  /* an energy that grows; power is its growth per time */
+	FORM_RARE,    /* a number whose reading delays threads that submit, so it is read once a second */
 };
 
 /**
- * struct file - a counter of sysfs
+ * struct file - a counter in sysfs
  * @scale: from the file's unit to the counter's
- * @failures: in a row
+ * @failures: number of failures in a row
  * @energy, @read: the last reading and its time, 0: none
  */
 struct file {
@@ -223,7 +222,7 @@ static void put_energy(struct power *p, struct file *f, uint64_t now, int64_t en
 	f->read = now;
 }
 
-/* A file that is gone is not read again; another error may pass. */
+/* A file that has disappeared is not read again; other errors may pass. */
 static void power_sysfs_fail(struct power *p, struct file *f, int code)
 {
 	power_end(p, &f->series);
@@ -280,7 +279,7 @@ static bool is_taken(const struct sysfs *s, uint32_t device, uint32_t counter)
 	return counter && i < s->files;
 }
 
-/* Two files of a device under one name are distinguished by a number. */
+/* If two files of a device have the same name, a number distinguishes them. */
 static uint32_t free_counter(const struct sysfs *s, struct power *p, uint32_t device, const char *name,
 			     const char *unit)
 {
@@ -295,7 +294,7 @@ static uint32_t free_counter(const struct sysfs *s, struct power *p, uint32_t de
 	return counter;
 }
 
-/* Adds a file if it can be read. A GPU that sleeps is not woken for this. */
+/* Adds a file if it can be read. A suspended GPU is not woken for this. */
 static int power_sysfs_add_file(struct sysfs *s, struct power *p, const struct power_card *card,
 				const struct file *like, const char *path, const char *name, const char *unit)
 {
@@ -326,8 +325,8 @@ static int power_sysfs_add_file(struct sysfs *s, struct power *p, const struct p
 }
 
 /**
- * struct file_row - files that are alike
- * @pattern: below the card's directory; a part with a * is part of the counter's name
+ * struct file_row - similar files
+ * @pattern: below the card's directory; a part with a * becomes part of the counter's name
  */
 struct file_row {
 	const char *pattern;
@@ -380,7 +379,7 @@ static const struct file_row file_rows[] = {
 	{"device/tile*/gt*/freq0/throttle/reason_vr_tdc", "throttle vr tdc", "on", FORM_NUMBER, 1},
 };
 
-/* i915 before 5.18; later it has these beside those by GT. */
+/* i915 before 5.18; later it has these in addition to those by GT. */
 static const struct file_row old_i915_rows[] = {
 	{"gt_act_freq_mhz", "clock", "Hz", FORM_NUMBER, 1000000},
 	{"gt_cur_freq_mhz", "clock asked", "Hz", FORM_NUMBER, 1000000},
@@ -389,7 +388,7 @@ static const struct file_row old_i915_rows[] = {
 
 #define ROWS(table) (table), sizeof(table) / sizeof((table)[0])
 
-/* Adds the parts of the path that a * of the pattern stands for. */
+/* Adds the parts of the path that match a * of the pattern. */
 static void add_parts(char *name, size_t room, const char *pattern, const char *path)
 {
 	size_t used = strlen(name), n, m;
@@ -437,7 +436,7 @@ static int add_rows(struct sysfs *s, struct power *p, const struct power_card *c
 
 /* ---------------------------------------------------------------- hwmon */
 
-/** struct sensor - a kind of files of hwmon: @kind and a number and _input or _average */
+/** struct sensor - a kind of hwmon's files: @kind, a number, and _input or _average */
 static const struct sensor {
 	const char *kind;
 	const char *name;
@@ -453,7 +452,7 @@ static const struct sensor {
 /**
  * struct reading - a file of hwmon
  * @number: of the sensor
- * @average: _average, not _input
+ * @average: the file is _average, not _input
  */
 struct reading {
 	const struct sensor *sensor;
@@ -477,7 +476,7 @@ static bool parse_sensor(const char *file, struct reading *r)
 	return r->average || !strcmp(end, "_input");
 }
 
-/* "temp edge", or with a number where there is no label and it is not the first one. */
+/* "temp edge", or with a number if there is no label and it is not the first sensor. */
 static void sensor_name(char *name, size_t room, const char *dir, const struct reading *r)
 {
 	char path[PROBE_PATH + 64], label[24] = "";
@@ -542,7 +541,10 @@ static int add_card_files(struct sysfs *s, struct power *p, const struct power_c
 
 /* -------------------------------------------------------------- devfreq */
 
-/* Memory controllers and buses have devfreq, too: a GPU has a card, or the word in its name. */
+/*
+ * Memory controllers and buses have devfreq, too. A device is a GPU if it has a card, or the word in its
+ * name.
+ */
 static const struct power_card *devfreq_card(const struct power *p, const char *name)
 {
 	char path[PROBE_PATH], *device;

@@ -31,25 +31,27 @@
 
 #define PREFIX "grtrace"
 #define BUFFER_DEFAULT (4U << 20)
-/* Calls of a function at a time whose returns are probed; the kernel's own number is ten or few more. */
+/*
+ * Most calls of a function at a time whose returns are probed; the kernel's default is only ten or a few
+ * more.
+ */
 #define RETURNS_MAX "128"
-/* Functions requested by name. */
+/* Most functions requested by name. */
 #define FUNCTIONS_MAX 256
 #define DEBUGFS "/sys/kernel/debug/kfd"
 
-/* Functions of one name whose numbers are kept. */
+/* Most functions with the same name whose numbers are stored. */
 #define SAME_NAME_MAX 16
 
 /**
  * struct wanted - a function
- * @args: of its probe, NULL: only its calls
- * @symbol: as this kernel has it, with its module in front; "": it has not
- * @exact: functions of just this name; others are parts and copies that the
- *	compiler made of it, as name.part.0
- * @number: their lines in available_filter_functions, of which there are
- *	@numbers. The filter takes these (Linux 5.1); a name it compares with
- *	every function of the kernel, which takes a second on a slow machine
- * @symbol_number: of them that of @symbol
+ * @args: arguments of its probe; NULL: only its calls are traced
+ * @symbol: its name in this kernel, with its module in front; "": this kernel lacks it
+ * @exact: number of functions with exactly this name; others are parts and copies that the compiler made of
+ *	it, such as name.part.0
+ * @number: their @numbers lines in available_filter_functions. The filter accepts these (Linux 5.1); it
+ *	would compare a name with every function of the kernel, which takes a second on a slow machine
+ * @symbol_number: the line of @symbol
  */
 struct wanted {
 	char name[64];
@@ -73,14 +75,14 @@ static const struct row {
 #undef FTRACE_CALL
 };
 
-/* Events that report jobs of the kernel's own queues, where the driver is loaded. */
+/* Events about jobs of the kernel's own queues, if the driver is loaded. */
 static const char *const events[] = {"amdgpu/amdgpu_cs_ioctl", "amdgpu/amdgpu_sched_run_job", "kfd"};
 
 /**
  * struct capture - the state of this source
- * @root: of tracefs; @instance: of ours
- * @name: of the instance, also the group of its probes with _ in it
- * @function: of which there are @functions
+ * @root: tracefs; @instance: our instance
+ * @name: name of the instance and, with _ instead of -, of the group of its probes
+ * @function: the @functions functions
  */
 struct capture {
 	struct textlog log;
@@ -121,7 +123,7 @@ static int ftrace_put(int dir, const char *path, const char *text, int flags)
 	return n < 0 ? (int)n : 0;
 }
 
-/* A whole file; the caller frees it. NULL: it cannot be read */
+/* Reads a whole file, which the caller frees. NULL: it cannot be read */
 static char *ftrace_get(int dir, const char *path)
 {
 	int fd = openat(dir, path, O_RDONLY | O_CLOEXEC);
@@ -151,7 +153,7 @@ static unsigned long long start_of(long pid)
 	snprintf(path, sizeof(path), "/proc/%ld/stat", pid);
 	text = ftrace_get(AT_FDCWD, path);
 	p = text ? strrchr(text, ')') : NULL;
-	/* the 22nd field, and the command is the second */
+	/* the time is the 22nd field; the second one is the command */
 	for (int field = 2; p && field < 22; field++)
 		p = strchr(p + 1, ' ');
 	if (p)
@@ -178,7 +180,7 @@ static void ftrace_group_of(char group[64], const char *name)
 	group[i] = '\0';
 }
 
-/* The probes of a group. */
+/* Removes the probes of a group. */
 static void remove_probes(int root, const char *group)
 {
 	char *text = ftrace_get(root, "kprobe_events"), *line, *next, name[256];
@@ -278,7 +280,7 @@ static int choose_functions(struct capture *c, struct grt_err *err)
 	return 0;
 }
 
-/* "name [module]" or "name.constprop.0 [module]" of a line, as kprobes want it: "module:name" */
+/* Converts "name [module]" or "name.constprop.0 [module]" to the form for kprobes: "module:name" */
 static void ftrace_take_line(struct capture *c, struct wanted *w, const char *line, unsigned int number)
 {
 	size_t len = strcspn(line, " \n"), end = strcspn(line, "\n");
@@ -313,8 +315,8 @@ static void match_line(struct capture *c, const char *line, unsigned int number)
 }
 
 /*
- * The functions that can be traced. The kernel looks up each of these names, which takes seconds on a slow
- * machine with a module as large as amdgpu, so a probe keeps them for the next opening.
+ * Finds the functions that can be traced. The kernel looks up each of these names, which takes seconds on a
+ * slow machine with a module as large as amdgpu. So the result of a probe is stored for the next opening.
  */
 static char *available;
 
@@ -352,7 +354,7 @@ static void ftrace_note_missing(struct capture *c)
 		c->note(text);
 }
 
-/* Sets a probe at the entry and one at the return; a name that several functions have gets none. */
+/* Sets a probe at the entry and one at the return. A name that several functions have gets none. */
 static bool probe_function(const struct capture *c, struct wanted *w)
 {
 	char text[512];
@@ -372,7 +374,7 @@ static bool probe_function(const struct capture *c, struct wanted *w)
 	return false;
 }
 
-/* The filter takes a word of each write(). Return: 0 or -errno */
+/* The filter takes one word per write(). Return: 0 or -errno */
 static int put_words(int dir, const char *path, const char *text)
 {
 	int fd = openat(dir, path, O_WRONLY | O_APPEND | O_CLOEXEC), ret = 0;
@@ -458,7 +460,7 @@ static int make_instance(struct capture *c, struct grt_err *err)
 		ret = ftrace_put(c->instance, "trace_clock", "mono", 0);
 	if (!ret)
 		ret = ftrace_put(c->instance, "buffer_size_kb", size, 0);
-	/* without it a thread's process is unknown; older kernels have no such option here */
+	/* without this option, the process of a thread is unknown; older kernels do not have it here */
 	if (!ret)
 		ftrace_put(c->instance, "options/record-tgid", "1", 0);
 	return ret ? ftrace_failed(err, ret, "the clock or the buffer") : 0;
@@ -497,7 +499,7 @@ static int open_instance(struct capture *c, struct grt_err *err)
 	return c->pipe < 0 ? ftrace_failed(err, -errno, "trace_pipe") : 0;
 }
 
-/* Whether it is likely to work; nothing is changed. */
+/* Whether the source will probably work; changes nothing. */
 static int ftrace_probe(struct grt_err *err)
 {
 	struct capture *c = calloc(1, sizeof(*c));
@@ -531,7 +533,7 @@ static int ftrace_open(void **state, const struct source_setup *setup, struct gr
 	return ret ? ret : open_instance(c, err);
 }
 
-/* KFD's view of its queues, kept beside the texts: they have no stamps of their own. */
+/* Stores KFD's view of its queues beside the texts, because they have no time stamps of their own. */
 static void keep_debugfs(const struct capture *c, const char *when)
 {
 	static const char *const files[] = {"mqds", "hqds", "rls"};
@@ -573,7 +575,7 @@ static int ftrace_confine(void *state, uint64_t *keep, struct grt_err *err)
 	return 0;
 }
 
-/* Return: events for which the CPUs' buffers had no room. */
+/* Return: number of events for which the CPUs' buffers had no room. */
 static uint64_t count_lost(struct capture *c)
 {
 	static const char *const keys[] = {"\noverrun: ", "\ndropped events: "};
@@ -594,7 +596,7 @@ static uint64_t count_lost(struct capture *c)
 	return lost;
 }
 
-/* A line after @text's, which is cut at its end; NULL: that was the last */
+/* The line after @text's line, whose end becomes a NUL; NULL: that was the last line */
 static char *cut_line(char *text)
 {
 	char *end = strchr(text, '\n');
@@ -606,8 +608,8 @@ static char *cut_line(char *text)
 }
 
 /*
- * Return: calls and returns that the kernel could not probe: kprobe_profile has "NAME HITS MISSED" without
- * the group, for the probes of kprobe_events in their order (trace_kprobe.c, Linux 6.1).
+ * Return: number of calls and returns that the kernel could not probe: kprobe_profile has "NAME HITS MISSED"
+ * without the group, for the probes of kprobe_events in their order (trace_kprobe.c, Linux 6.1).
  */
 static uint64_t count_missed(const struct capture *c)
 {
@@ -636,7 +638,7 @@ static int ftrace_stop(void *state, struct grt_err *err)
 	int ret = ftrace_put(c->instance, "tracing_on", "0", 0);
 
 	keep_debugfs(c, "after");
-	/* the text reports overwritten events if something follows them, so only the rest is added */
+	/* the text reports overwritten events if something follows them, so only the others are added */
 	c->lost = count_lost(c);
 	c->missed = c->probed ? count_missed(c) : 0;
 	textlog_stop(&c->log, c->missed);

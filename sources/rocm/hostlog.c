@@ -26,17 +26,18 @@
 /* Bytes after a line's end that may be read, see lib/base/lines_in.h. */
 #define AHEAD 32U
 
-/* Variables that are set for the program, and their values before. */
+/* Variables that are set for the program, and their previous values. */
 static const char *const names[] = {"AMD_LOG_LEVEL", "AMD_LOG_LEVEL_FILE", "AMD_LOG_MASK"};
 #define NAMES (sizeof(names) / sizeof(names[0]))
 
 /**
  * struct capture - the state of this source
- * @err_pipe: the program's standard error, -1: it keeps ours
- * @was: values of the variables before
- * @line: a line of standard error that is not whole yet
+ * @err_pipe: the program's standard error; -1: it is ours
+ * @was: previous values of the variables
+ * @line: an incomplete line of standard error
  * @clocks: for lines of ROCr
- * @pids: of a container; @strangers: records of processes that were not found on the host
+ * @pids: processes of a container
+ * @strangers: number of records of processes that were not found on the host
  */
 struct capture {
 	struct textlog log;
@@ -96,14 +97,14 @@ static void restore_environment(struct capture *c)
 	c->set = false;
 }
 
-/* Whether anybody reads it is the program's business; the log goes on. */
+/* If nobody reads the program's output, that is the program's concern; the log continues. */
 static void pass_on(const char *text, size_t len)
 {
 	if (write(STDERR_FILENO, text, len) < 0)
 		errno = 0;
 }
 
-/* Passes on the program's part of a line, and keeps the log's part. */
+/* Passes on the program's part of a line, and stores the log's part. */
 static void hostlog_take_line(struct capture *c, const char *line, const char *end)
 {
 	const char *p = line, *record;
@@ -173,7 +174,9 @@ static void write_clocks(struct textlog *t)
 		textlog_failed(t, ret);
 }
 
-/* A process of the container becomes the host's; without it the event is of none that is known. */
+/*
+ * A process of the container becomes the host's; if it is not found, the event belongs to no known process.
+ */
 static void move_pid(struct textlog *t, struct grt_event *e)
 {
 	struct capture *c = t->arg;

@@ -16,7 +16,7 @@
 #include "base/clock.h"
 #include "text/amd_log_clocks.h"
 
-/* The best of this many attempts: an interrupt between two readings makes one worse. */
+/* Takes the best of this many attempts, because an interrupt between two readings makes one worse. */
 #define ATTEMPTS 5
 #define CHUNK 65536
 
@@ -80,7 +80,7 @@ int hostlog_clocks_write(const struct hostlog_clocks *c, int file)
 	if (!has_rocr(file) || fstat(file, &st))
 		return 0;
 	for (unsigned int i = 0; i < c->n; i++) {
-		/* the log's last line may have no end */
+		/* the log's last line may have no newline */
 		len = snprintf(line, sizeof(line),
 			       "%s" AMD_LOG_CLOCKS_MARK "monotonic=%" PRIu64 " monotonic_raw=%" PRIu64
 			       " error=%" PRIu64 "\n",

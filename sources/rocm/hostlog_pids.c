@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Processes of a container, see hostlog_pids.h. They are no children of ours: the
- * container's runtime starts them. What they have of us is their environment, and
- * a number in each namespace that they are in, which the kernel reports as long as
- * they run. So a process is looked for as soon as the log names it.
+ * Processes of a container, see hostlog_pids.h. They are not our children: the container's runtime starts
+ * them. They have an environment from us, and a number in each of their namespaces, which the kernel shows
+ * as long as they run. So a process is looked for as soon as the log names it.
  */
 #include "hostlog_pids.h"
 
@@ -33,7 +32,7 @@ static int open_of(const char *pid, const char *file)
 	return open(path, O_RDONLY | O_CLOEXEC);
 }
 
-/* Return: the number of a process in its own namespace, the innermost. 0: it has ended */
+/* Return: the number of a process in its innermost namespace; 0: it has ended */
 static uint32_t inner_number(const char *pid)
 {
 	char text[STATUS_ROOM], *line, *end, *last = NULL;
@@ -52,7 +51,7 @@ static uint32_t inner_number(const char *pid)
 	return last ? (uint32_t)strtoul(last, NULL, 10) : 0;
 }
 
-/* Whether a process has the mark among the words of its environment, each of which ends in a NUL. */
+/* Whether a process has the mark in its environment, whose words end in NULs. */
 static bool has_mark(const char *pid, const char *mark)
 {
 	char buf[CHUNK];
@@ -64,7 +63,7 @@ static bool has_mark(const char *pid, const char *mark)
 	while (fd >= 0 && matched < len && (n = read(fd, buf, sizeof(buf))) > 0)
 		for (ssize_t i = 0; i < n && matched < len; i++) {
 			matched = begins && buf[i] == mark[matched] ? matched + 1 : 0;
-			/* in a word that differs nothing more is compared */
+			/* the rest of a word that differs is not compared */
 			begins = matched || !buf[i];
 		}
 	if (fd >= 0)

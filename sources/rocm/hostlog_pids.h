@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Which processes of the host those of a container are: its log names them by
- * their numbers in it.
+ * Which processes of a container are which processes of the host: a container's log has their numbers in the
+ * container.
  */
 #ifndef GRTRACE_HOSTLOG_PIDS_H
 #define GRTRACE_HOSTLOG_PIDS_H
@@ -10,13 +10,17 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Processes that are kept. */
+/* Most processes. */
 #define HOSTLOG_PIDS_MAX 256U
 
 /* The privileges that hostlog_pids_see() needs for other users' processes. */
 #define HOSTLOG_PIDS_KEEP (1ULL << CAP_SYS_PTRACE | 1ULL << CAP_DAC_READ_SEARCH)
 
-/** struct hostlog_pid - a process. @outside: 0: it was not found; @tries: how often it was looked for */
+/**
+ * struct hostlog_pid - a process
+ * @outside: its number on the host; 0: it was not found
+ * @tries: how many times it was looked for
+ */
 struct hostlog_pid {
 	uint32_t inside;
 	uint32_t outside;
@@ -24,8 +28,8 @@ struct hostlog_pid {
 };
 
 /**
- * struct hostlog_pids - set up by hostlog_pids_init()
- * @mark: a variable of the environment, NAME=VALUE, that only the program and its children have
+ * struct hostlog_pids - initialised by hostlog_pids_init()
+ * @mark: a variable, NAME=VALUE, that only the environment of the program and its children contains
  */
 struct hostlog_pids {
 	const char *mark;
@@ -33,20 +37,22 @@ struct hostlog_pids {
 	unsigned int n;
 };
 
-/** hostlog_pids_init - none is known yet; @mark outlives it */
+/** hostlog_pids_init - initialises it without processes; @mark must stay valid */
 void hostlog_pids_init(struct hostlog_pids *p, const char *mark);
 
 /**
- * hostlog_pids_see - the log names this process now: it is looked for among
- * those that run, by the mark and the last number of NSpid in
- * /proc/PID/status (Documentation/filesystems/proc.rst)
+ * hostlog_pids_see - the log names this process now: looks for a running process with the mark and this last
+ * number of NSpid in /proc/PID/status (Documentation/filesystems/proc.rst)
  */
 void hostlog_pids_see(struct hostlog_pids *p, uint32_t inside);
 
-/** hostlog_pids_outside - its number here. Return: 0: it was not found */
+/** hostlog_pids_outside - its number on the host. Return: 0: it was not found */
 uint32_t hostlog_pids_outside(const struct hostlog_pids *p, uint32_t inside);
 
-/** hostlog_pids_text - writes all of them: "13=4711,14=?", with ? if one was not found; cut to @room */
+/**
+ * hostlog_pids_text - writes all of them as text: "13=4711,14=?", with ? for a process that was not found;
+ * at most @room bytes
+ */
 void hostlog_pids_text(const struct hostlog_pids *p, char *text, size_t room);
 
 #endif /* GRTRACE_HOSTLOG_PIDS_H */

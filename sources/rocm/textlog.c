@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Texts as sources, see textlog.h. The thread has the file, the session and the
- * packer for itself; the recorder sees the pipe.
+ * Sources whose events come as text, see textlog.h. The thread alone uses the file, the session and the
+ * packer; the recorder reads the pipe.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -23,7 +23,7 @@
 
 #define TEMP_NAME "grtrace"
 #define CHUNK (1U << 16)
-/* Bytes of packets that are requested at a time: room for any packet. */
+/* Bytes of packets to request at a time: enough for any packet. */
 #define PACKETS (1U << 20)
 #define EVENTS_AT_ONCE 4096
 #define TICK_MS 1000
@@ -43,8 +43,8 @@ struct reading {
 /* ------------------------------------------------------------------ the file */
 
 /*
- * A directory of its own: in /tmp, which is sticky, a program of root could not
- * open a file that was given to the user (fs.protected_regular=2, as in Debian).
+ * The file gets its own directory: in /tmp, which is sticky, root could not open a file that was given to
+ * the user (fs.protected_regular=2, as in Debian).
  */
 static int make_temp_dir(struct textlog *t, const struct source_setup *setup)
 {
@@ -52,8 +52,8 @@ static int make_temp_dir(struct textlog *t, const struct source_setup *setup)
 }
 
 /*
- * Makes a file as the user; if the user cannot reach the directory, as root, if the name is free or is a
- * plain file of one of the two.
+ * Makes a file as the user. If the user cannot reach the directory, as root, provided that the name is
+ * unused or belongs to a plain file of one of the two.
  */
 static int make_file(const char *path, uid_t uid, gid_t gid)
 {
@@ -96,7 +96,7 @@ int textlog_open(struct textlog *t, const char *name, const struct source_setup 
 	return 0;
 }
 
-/* @done: bytes that were written, also where it fails */
+/* @done: number of bytes that were written, also if it fails */
 static int textlog_write_all(int fd, const char *data, size_t len, size_t *done)
 {
 	ssize_t n;
@@ -122,7 +122,7 @@ void textlog_failed(struct textlog *t, int code)
 		    "cannot write %s, and events are missing", t->path);
 }
 
-/* A part of a line could be read as another event. */
+/* A part of a line could be taken for another event. */
 static void cut_torn_line(struct textlog *t, const char *data, size_t done)
 {
 	const char *end = memrchr(data, '\n', done);
@@ -216,7 +216,7 @@ static int textlog_read_text(struct reading *r)
 
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", r->t->file);
 	ret = grt_session_open(&s, path, &err);
-	/* nothing came, or nothing of a form that is known: that is reported, and is no failure */
+	/* nothing came, or nothing in a known format: that is reported, and is no failure */
 	r->t->empty = ret == -ENODATA || ret == -EINVAL;
 	if (r->t->empty)
 		return 0;
@@ -240,7 +240,7 @@ static void convert(struct textlog *t)
 		ret = textlog_read_text(&r);
 	if (!ret)
 		ret = hand_over(&r, GRT_PACK_ALL);
-	/* -EPIPE: the recorder has given up, which it tells itself; -EACCES: it runs as the owner of DIR */
+	/* -EPIPE: the recorder has given up, which it reports itself; -EACCES: it runs as the owner of DIR */
 	if (ret && ret != -EPIPE && !t->failed)
 		grt_err_set(&t->why, ret, strerror(-ret),
 			    ret == -EACCES ? "-o DIR, a directory that does not exist yet" : NULL,
@@ -252,7 +252,7 @@ static void convert(struct textlog *t)
 
 /* ---------------------------------------------------------------- the thread */
 
-/* Return: bytes, 0 at the end or when nothing is there */
+/* Return: number of bytes; 0: at the end, or nothing is available */
 static ssize_t copy_some(struct textlog *t, char *buf)
 {
 	ssize_t n = read(t->in, buf, CHUNK);
@@ -277,7 +277,7 @@ static void copy_all(struct textlog *t)
 			break;
 		if (t->tick)
 			t->tick(t);
-		/* a pipe without writers is at its end */
+		/* all writers of the pipe have closed it */
 		if (fds[0].revents && !copy_some(t, buf) && !(fds[0].revents & POLLIN))
 			fds[0].fd = -1;
 	}
@@ -297,7 +297,7 @@ static void *textlog_run(void *arg)
 {
 	struct textlog *t = arg;
 
-	/* a process that becomes another user loses them, unless this is set */
+	/* without this, a process that becomes another user loses its capabilities */
 	if (t->keep)
 		prctl(PR_SET_KEEPCAPS, 1, 0, 0, 0);
 	sem_post(&t->ready);
@@ -364,7 +364,7 @@ void textlog_stop(struct textlog *t, uint64_t lost)
 		return;
 	t->stopped = true;
 	t->lost = lost;
-	/* it waits for that where another source could not start */
+	/* the thread still waits for this if another source could not start */
 	sem_post(&t->confined);
 	if (write(t->wake, &one, sizeof(one)) < 0)
 		t->failed = -errno;
@@ -390,7 +390,7 @@ const char *textlog_skipped(const struct textlog *t)
 int textlog_close(struct textlog *t, struct grt_err *err)
 {
 	textlog_stop(t, 0);
-	/* writers that wait for room in the pipe learn that the reader is gone */
+	/* writers that wait for room in the pipe get an error */
 	if (t->pipe[0] >= 0)
 		close(t->pipe[0]);
 	if (t->running)
