@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /*
- * Windows: the recorded times, if CAPTURE or WINDOW records say that not all time was recorded. Time outside of all
- * windows was not recorded: it is neither busy nor idle. Without such records, all time is one window.
+ * Windows: the recorded times, if CAPTURE or WINDOW records say that not all time was recorded. Time outside
+ * of all windows was not recorded: it is neither busy nor idle. Without such records, all time is one window.
  */
 #ifndef GRT_STACK_WINDOWS_H
 #define GRT_STACK_WINDOWS_H
