@@ -165,7 +165,7 @@ void grt_units_amount(char *text, size_t room, int64_t thousandths, const char *
 	char number[GRT_UNITS_MAX];
 
 	if (try_scales(number, size, unit))
-		snprintf(text, room, "%s%s", minus, number);
+		snprintf(text, room, "%s%s", strpbrk(number, "123456789") ? minus : "", number);
 	else if (size % 1000)
 		snprintf(text, room, "%s%" PRIu64 ".%" PRIu64 " %s", minus, (size + 50) / 1000,
 			 (size + 50) / 100 % 10, unit);

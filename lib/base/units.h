@@ -15,6 +15,9 @@
 /* Room for any of these texts. */
 #define GRT_UNITS_MAX 40
 
+/* No block of memory is as large as all addresses of a process: sums of a broken trace do not wrap. */
+#define GRT_MEMORY_BLOCK_MAX (1ULL << 47)
+
 /**
  * grt_put_u64, grt_put_s64 - write decimal digits; many times faster than fprintf(), which matters for CSV
  * and JSON

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "base/grow.h"
+#include "base/units.h"
 
 static const char *const kind_names[GRT_MEMORY_KINDS] = {"?",	    "device", "pool",	   "physical",
 							 "managed", "pinned", "registered"};
@@ -83,8 +84,7 @@ int grt_device_memory_event(struct grt_device_memory *m, const struct grt_image 
 	if (!found)
 		return n;
 	b = found;
-	/* sums of an invalid trace must not wrap */
-	*b = (struct block){e->bytes < 1ULL << 41 ? e->bytes : 0, device, owner};
+	*b = (struct block){e->bytes < GRT_MEMORY_BLOCK_MAX ? e->bytes : 0, device, owner};
 	out[n++] = device_memory_change(m, b, false);
 	return n;
 }

@@ -28,6 +28,8 @@
  * @call: function of the launch if it has no stack
  * @name: string of a kernel, kind of a copy
  * @slot: slot of time, 0 if there are no slots
+ * @open: number of the row of work in windows that have ended, plus 1, for work in a window whose end is not
+ *known yet; 0: of the former kind
  */
 struct row {
 	uint32_t image;
@@ -42,6 +44,7 @@ struct row {
 	uint8_t leaf;
 	uint8_t how;
 	uint16_t slot;
+	uint32_t open;
 	uint64_t ns;
 	uint64_t launches;
 	uint64_t bytes;
@@ -64,6 +67,11 @@ struct grt_launch_flame {
 	struct grt_interval within;
 	struct grt_estimate_sums *windows; /* of each image */
 	uint32_t window_room;
+	uint32_t *open; /* rows with work of the open windows */
+	uint32_t opens, open_room;
+	uint32_t *open_window; /* its number, of each image */
+	uint32_t open_window_room;
+	bool pending; /* the work is in a window whose end is not known yet */
 	uint64_t beside;
 	uint64_t unsized;		   /* copies */
 	struct grt_sample_shares *samples; /* NULL: nobody wants them */
@@ -77,7 +85,7 @@ static bool launch_flame_is_same(const struct row *a, const struct row *b)
 	return a->node == b->node && a->origin == b->origin && a->range == b->range && a->name == b->name &&
 	       a->stream == b->stream && a->image == b->image && a->device == b->device &&
 	       a->graph == b->graph && a->call == b->call && a->leaf == b->leaf && a->how == b->how &&
-	       a->slot == b->slot;
+	       a->slot == b->slot && a->open == b->open;
 }
 
 static bool launch_flame_same_row(const void *owner, uint32_t id, const void *key)
@@ -93,6 +101,12 @@ static int launch_flame_new_row(struct grt_launch_flame *f, const struct row *r,
 	return grt_index_add(&f->index, tag, f->rows++);
 }
 
+/* A row of a window has none, once that has ended. */
+static bool launch_flame_has_work(const struct row *r)
+{
+	return r->launches || r->ns;
+}
+
 static void add_to(struct row *row, const struct row *r)
 {
 	row->ns += r->ns;
@@ -105,7 +119,7 @@ static int launch_flame_add_row(struct grt_launch_flame *f, const struct row *r)
 	uint32_t tag = grt_hash(&f->key, (uint64_t)r->node << 32 | r->name,
 				(uint64_t)r->stream << 32 |
 					(r->graph ^ r->image << 16 ^ r->device << 8 ^ r->origin << 12 ^
-					 r->range << 4 ^ (uint32_t)r->slot << 20));
+					 r->range << 4 ^ (uint32_t)r->slot << 20 ^ r->open));
 	uint32_t *recent = &f->recent[tag % RECENT], at;
 
 	if (*recent && launch_flame_is_same(&f->row[*recent - 1], r)) {
@@ -125,18 +139,65 @@ static int launch_flame_add_row(struct grt_launch_flame *f, const struct row *r)
 	return 0;
 }
 
+/* Work in a window whose end is not known yet: in a row of its own, which is emptied when the window has
+ * ended. */
+static int launch_flame_add_open(struct grt_launch_flame *f, const struct row *r)
+{
+	struct row base = *r, own = *r;
+	uint32_t into;
+	int ret;
+
+	base.ns = base.launches = base.bytes = 0;
+	ret = launch_flame_add_row(f, &base);
+	if (ret || grt_grow(&f->open, &f->open_room, f->opens + 1, 64))
+		return -ENOMEM;
+	into = f->added;
+	own.open = into + 1;
+	ret = launch_flame_add_row(f, &own);
+	/* it had none before */
+	if (!ret && f->row[f->added].launches == r->launches && f->row[f->added].ns == r->ns)
+		f->open[f->opens++] = f->added;
+	f->added = into;
+	return ret;
+}
+
+/* The open window of a process has ended, or never will. */
+static void launch_flame_close_window(struct grt_launch_flame *f, const struct grt_image *image)
+{
+	uint32_t kept = 0, number = f->open_window[image->number];
+	bool counts = grt_estimate_has(&image->watch, number, f->within.from, f->within.to);
+
+	for (uint32_t i = 0; i < f->opens; i++) {
+		struct row *row = &f->row[f->open[i]];
+
+		if (row->image != image->number) {
+			f->open[kept++] = f->open[i];
+			continue;
+		}
+		if (counts)
+			add_to(&f->row[row->open - 1], row);
+		else
+			f->beside += row->launches;
+		row->ns = row->launches = row->bytes = 0;
+	}
+	f->opens = kept;
+	f->open_window[image->number] = 0;
+}
+
 /* Adds work from @start on, cut where slots begin; work without a length belongs to the slot of its start. */
 static int launch_flame_add_work(struct grt_launch_flame *f, struct row *r, uint64_t start)
 {
+	int (*add)(struct grt_launch_flame *, const struct row *) =
+		f->pending ? launch_flame_add_open : launch_flame_add_row;
 	uint64_t to = start + r->ns, end;
 	int ret;
 
 	if (!f->slots)
-		return launch_flame_add_row(f, r);
+		return add(f, r);
 	do {
 		end = grt_slots_part(f->slots, start, to, &r->slot);
 		r->ns = end - start;
-		ret = launch_flame_add_row(f, r);
+		ret = add(f, r);
 		r->launches = r->bytes = 0;
 		start = end;
 	} while (!ret && start < to);
@@ -198,11 +259,28 @@ static int launch_flame_on_device(struct grt_launch_flame *f, const struct grt_i
 	return 0;
 }
 
-/* With random windows, only work of complete windows counts. */
+/* A process has one open window at a time: when another one begins, it has ended. */
+static int launch_flame_see_window(struct grt_launch_flame *f, const struct grt_image *image, uint32_t number)
+{
+	uint32_t *open;
+
+	if (grt_grow_zeroed(&f->open_window, &f->open_window_room, image->number + 1, 4))
+		return -ENOMEM;
+	open = &f->open_window[image->number];
+	f->pending = !grt_estimate_has(&image->watch, number, f->within.from, f->within.to);
+	if (*open && (f->pending ? *open != number
+				 : grt_estimate_has(&image->watch, *open, f->within.from, f->within.to)))
+		launch_flame_close_window(f, image);
+	if (f->pending)
+		*open = number;
+	return 0;
+}
+
+/* With random windows, only work of complete windows counts, also if a window is complete only later. */
 static int launch_flame_add_window(struct grt_launch_flame *f, const struct grt_image *image,
 				   const struct row *r, uint64_t start)
 {
-	uint32_t number = grt_estimate_window(&image->watch, start, f->within.from, f->within.to);
+	uint32_t number = grt_estimate_begun(&image->watch, start, f->within.from, f->within.to);
 	uint32_t had = f->window_room;
 
 	if (!number || r->how == GRT_LAUNCHED_UNKNOWN) {
@@ -212,6 +290,8 @@ static int launch_flame_add_window(struct grt_launch_flame *f, const struct grt_
 	if (grt_grow(&f->windows, &f->window_room, image->number + 1, 4))
 		return -ENOMEM;
 	memset(f->windows + had, 0, (f->window_room - had) * sizeof(*f->windows));
+	if (launch_flame_see_window(f, image, number))
+		return -ENOMEM;
 	return grt_estimate_add(&f->windows[image->number], number, r->ns, r->launches) ?: 1;
 }
 
@@ -232,6 +312,7 @@ static int launch_flame_on_work(void *arg, const struct grt_event *e, const stru
 		launch_flame_take_copy(&r, (const struct grt_ev_gpu_copy *)e);
 	start = kernel ? ((const struct grt_ev_gpu_kernel *)e)->start
 		       : ((const struct grt_ev_gpu_copy *)e)->start;
+	f->pending = false;
 	if (image->watch.parts) {
 		ret = launch_flame_add_window(f, image, &r, start);
 		if (ret <= 0)
@@ -600,7 +681,7 @@ static int launch_flame_finish_samples(struct grt_launch_flame *f)
 	int ret = grt_pc_samples_finish(&f->samples->pc);
 
 	for (uint32_t i = 0; i < f->rows && !ret; i++)
-		if (f->row[i].leaf == GRT_FLAME_LEAF_KERNEL) {
+		if (f->row[i].leaf == GRT_FLAME_LEAF_KERNEL && launch_flame_has_work(&f->row[i])) {
 			const struct grt_sample_work work = launch_flame_work(f, &f->row[i]);
 
 			ret = grt_sample_shares_see(f->samples, &work);
@@ -613,9 +694,26 @@ struct grt_sampled grt_launch_flame_sampled(const struct grt_launch_flame *f)
 	return f->samples ? grt_sample_shares_sums(f->samples) : (struct grt_sampled){0};
 }
 
+/* No window ends any more. */
+static void launch_flame_close_windows(struct grt_launch_flame *f)
+{
+	const struct grt_images *images = grt_launches_images(f->launches);
+
+	for (uint32_t i = 0; i < f->open_window_room && i < images->images; i++)
+		if (f->open_window[i])
+			launch_flame_close_window(f, images->image[i]);
+	for (uint32_t i = 0; i < f->window_room && i < images->images; i++)
+		grt_estimate_settle(&f->windows[i], &images->image[i]->watch, f->within.from, f->within.to);
+}
+
 int grt_launch_flame_flush(struct grt_launch_flame *f)
 {
-	return grt_launches_flush(f->launches) ?: f->samples ? launch_flame_finish_samples(f) : 0;
+	int ret = grt_launches_flush(f->launches);
+
+	if (ret)
+		return ret;
+	launch_flame_close_windows(f);
+	return f->samples ? launch_flame_finish_samples(f) : 0;
 }
 
 int grt_launch_flame_tree(struct grt_launch_flame *f, const struct grt_flame_shape *shape,
@@ -628,7 +726,9 @@ int grt_launch_flame_tree(struct grt_launch_flame *f, const struct grt_flame_sha
 	int ret = 0;
 
 	for (uint32_t i = 0; i < f->rows && !ret; i++)
-		ret = launch_flame_put_row(f, &f->row[i], shape, processes, tree, side);
+		ret = launch_flame_has_work(&f->row[i])
+			      ? launch_flame_put_row(f, &f->row[i], shape, processes, tree, side)
+			      : 0;
 	while (!ret && f->samples && shape->only != GRT_FLAME_ONLY_COPIES &&
 	       (left = grt_sample_shares_left(f->samples, &at)))
 		ret = launch_flame_put_left(f, left, shape, processes, tree, side);
@@ -651,7 +751,9 @@ int grt_launch_flame_processes(const struct grt_launch_flame *f, struct grt_proc
 	int ret = 0;
 
 	for (uint32_t i = 0; i < f->rows && !ret; i++)
-		ret = launch_flame_see_process(images->image[f->row[i].image], processes);
+		ret = launch_flame_has_work(&f->row[i])
+			      ? launch_flame_see_process(images->image[f->row[i].image], processes)
+			      : 0;
 	for (uint32_t i = 0; i < images->images && !ret; i++)
 		ret = images->image[i]->process.gpu_lost
 			      ? launch_flame_see_process(images->image[i], processes)
@@ -719,6 +821,8 @@ void grt_launch_flame_free(struct grt_launch_flame *f)
 	for (uint32_t i = 0; i < f->window_room; i++)
 		grt_estimate_free(&f->windows[i]);
 	free(f->windows);
+	free(f->open);
+	free(f->open_window);
 	grt_sample_shares_free(f->samples);
 	grt_launches_free(f->launches);
 	grt_image_frames_free(f->frames);

@@ -247,11 +247,9 @@ static int launch_groups_add_window(struct grt_launch_groups *g, struct grt_laun
 
 	if (!w->image->watch.parts)
 		return 0;
-	number = grt_estimate_window(&w->image->watch, w->launch ? w->launch->begin : w->start,
-				     g->within.from, g->within.to);
-	if (!number)
-		return 0;
-	return grt_estimate_add(&group->windows, number, ns, 1) ?: grt_estimate_add(&g->all, number, ns, 1);
+	number = grt_estimate_begun(&w->image->watch, w->launch ? w->launch->begin : w->start, g->within.from,
+				    g->within.to);
+	return number ? grt_estimate_add(&group->windows, number, ns, 1) : 0;
 }
 
 static int launch_groups_add(struct grt_launch_groups *g, const struct work *w)
@@ -519,14 +517,33 @@ static int launch_groups_add_windows(struct grt_launch_groups *g, const struct g
 	return ret;
 }
 
+/* Adds the work of a group to that of all, after the windows that did not end are known. */
+static int launch_groups_add_all(struct grt_launch_groups *g, struct grt_launch_group *group)
+{
+	const struct grt_images *images = grt_launches_images(g->launches);
+	int ret = 0;
+
+	/* of several processes, a window with work of any of them counts */
+	if (!group->several)
+		grt_estimate_settle(&group->windows, &images->image[group->image]->watch, g->within.from,
+				    g->within.to);
+	for (uint32_t i = 0; i < group->windows.cells && !ret; i++)
+		ret = grt_estimate_add(&g->all, group->windows.cell[i].number, group->windows.cell[i].ns,
+				       group->windows.cell[i].works);
+	return ret;
+}
+
 int grt_launch_groups_estimate(struct grt_launch_groups *g, struct grt_launch_watched *out)
 {
 	const struct grt_images *images = grt_launches_images(g->launches);
 	int ret = 0;
 
+	grt_estimate_free(&g->all);
 	*out = (struct grt_launch_watched){.beside = g->beside};
 	for (uint32_t i = 0; i < images->images && !ret; i++)
 		ret = launch_groups_add_windows(g, &images->image[i]->watch, out);
+	for (uint32_t i = 0; i < g->groups.used && !ret && out->windows; i++)
+		ret = launch_groups_add_all(g, g->list[i]);
 	for (uint32_t i = 0; i < g->groups.used && !ret && out->windows; i++) {
 		struct grt_launch_group *group = g->list[i];
 		const struct grt_watch *w = &images->image[group->image]->watch;

@@ -56,7 +56,10 @@ static void take_level(struct grt_counter_row *row, const struct grt_ev_counter 
 	add_value(row, ev->value * 1000);
 }
 
-/* A total that decreased began again; its growth until then is unknown. */
+/*
+ * A total may have any size, because it counts from the boot of the machine. A total that decreased began
+ * again; its growth until then is unknown.
+ */
 static void take_total(struct grt_counter_row *row, const struct grt_ev_counter *ev)
 {
 	/* value of 1 per nanosecond, in 1/1000 of the unit that is shown */
@@ -65,7 +68,11 @@ static void take_total(struct grt_counter_row *row, const struct grt_ev_counter 
 
 	if (!row->known || !ns || ev->value < row->value)
 		return;
-	grown = (uint64_t)(ev->value - row->value);
+	grown = (uint64_t)ev->value - (uint64_t)row->value;
+	if (grown / 2 > GRT_COUNTER_VALUE_MAX) {
+		row->outside++;
+		return;
+	}
 	rate = grown * one / ns;
 	row->growth += grown;
 	row->area += grown * one;
@@ -96,7 +103,7 @@ static void counters_take_value(const struct grt_counters *c, struct grt_counter
 	if (!row->values++ || name != row->name)
 		counters_set_name(c, row, name);
 	row->inferred |= !!(ev->e.flags & GRT_FLAG_INFERRED);
-	if (ev->value > GRT_COUNTER_VALUE_MAX || ev->value < -GRT_COUNTER_VALUE_MAX) {
+	if (!row->grows && (ev->value > GRT_COUNTER_VALUE_MAX || ev->value < -GRT_COUNTER_VALUE_MAX)) {
 		row->outside++;
 		row->known = false;
 		return;
@@ -272,6 +279,21 @@ static const struct grt_table counter_table = {"counters", "counters", counter_c
 GRT_ANALYSIS_INIT(new_counters, grt_counters_init, pass->names)
 GRT_ANALYSIS_EVENT(counters_take_event, grt_counters_event)
 
+static void counters_note_outside(const struct grt_counter_row *const *rows, size_t count,
+				  struct grt_notes *notes)
+{
+	uint64_t outside = 0;
+
+	for (size_t i = 0; i < count; i++)
+		outside += rows[i]->outside;
+	if (outside)
+		grt_note(
+			notes,
+			"%" PRIu64
+			" {value of counters is|values of counters are} too large for min, mean, max and last (limit of %lld)",
+			outside, (long long)GRT_COUNTER_VALUE_MAX);
+}
+
 /* A trace without counters has no such table, unless it was requested. */
 static int write_counters(void *state, const struct grt_part *part, struct grt_pass *pass)
 {
@@ -284,6 +306,7 @@ static int write_counters(void *state, const struct grt_part *part, struct grt_p
 	if (grt_counters_list(c, &rows))
 		return -ENOMEM;
 	ret = grt_writer_list(pass->writer, &counter_table, pass->names, rows, c->rows.used);
+	counters_note_outside(rows, c->rows.used, pass->notes);
 	if (c->over)
 		grt_note(
 			pass->notes,

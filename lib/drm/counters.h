@@ -19,7 +19,8 @@
 /* Most counters with a row. */
 #define GRT_COUNTERS_MAX 8192U
 
-/* The largest value for the columns: larger values are only counted. */
+/* The largest value, or growth of a total from value to value, for the columns: larger ones are only counted.
+ */
 #define GRT_COUNTER_VALUE_MAX (INT64_MAX / 1000)
 
 /**
@@ -29,7 +30,7 @@
  * @name: number of its name
  * @unit: unit of the columns; untrusted text
  * @values: number of values
- * @outside: number of values that are too large
+ * @outside: number of values, or growths of a total, that are too large
  * @grows: it is a total
  * @known: there is a previous value, at @time
  * @value: the previous value, in the counter's unit

@@ -56,18 +56,26 @@ static uint32_t sorted(const struct grt_frame_client *c, uint64_t *value, int pa
 }
 
 /*
- * Return: how much longer than usual a part was. A frame that is ready too late for a vertical blank waits
- * for the next one, which is not the display's fault; the display's part is the wait beyond one period.
+ * Return: for how long the display made a frame late. A frame that is ready too late for a vertical blank
+ * waits for the next one, which is not the display's fault: this wait counts beyond one period. Before the
+ * frame was ready, its thread may have slept for the display.
  */
+static uint64_t frame_beyond_display(const struct grt_frame_client *c, const struct grt_frame *f)
+{
+	uint64_t period = grt_frame_time(f) / (f->missed + 1), all = f->part[GRT_THREAD_DISPLAY];
+	uint64_t wait = f->shown > f->ready ? f->shown - f->ready : 0;
+	uint64_t before = all > wait ? all - wait : 0, usual = c->typical[GRT_THREAD_DISPLAY];
+
+	return (wait > period ? wait - period : 0) + (before > usual ? before - usual : 0);
+}
+
+/* Return: how much longer than usual a part was. */
 static uint64_t frame_beyond(const struct grt_frame_client *c, const struct grt_frame *f, unsigned int part)
 {
-	bool periodic = part == GRT_THREAD_DISPLAY && f->counted && f->ready;
 	uint64_t usual = f->late ? c->typical[part] : 0, ns = f->part[part];
 
-	if (f->late && periodic) {
-		usual = grt_frame_time(f) / (f->missed + 1);
-		ns = f->shown > f->ready ? f->shown - f->ready : 0;
-	}
+	if (f->late && part == GRT_THREAD_DISPLAY && f->counted && f->ready)
+		return frame_beyond_display(c, f);
 	return ns > usual ? ns - usual : 0;
 }
 

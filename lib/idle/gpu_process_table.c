@@ -441,8 +441,8 @@ GRT_ANALYSIS_FREE(gpu_process_free, grt_gpu_processes_free)
 
 const struct grt_analysis grt_analysis_gpu_processes = {
 	.name = "gpu_processes",
-	.classes = GRT_IN_CLASS(slice) | GRT_IN_CLASS(counter) | GRT_IN_CLASS(owner),
-	.besides = GRT_IN_CLASS(counter) | GRT_IN_CLASS(owner),
+	.classes = GRT_IN_CLASS(slice) | GRT_IN_CLASS(counter) | GRT_IN_CLASS(owner) | GRT_IN_CLASS(window),
+	.besides = GRT_IN_CLASS(counter) | GRT_IN_CLASS(owner) | GRT_IN_CLASS(window),
 	.beyond = true,
 	.late = true,
 	.waits = true,

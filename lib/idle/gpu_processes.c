@@ -359,7 +359,7 @@ int grt_gpu_processes_running(struct grt_gpu_processes *g, const struct grt_job 
 		return ret;
 	o->name = job->name ?: o->name;
 	o->inferred |= job->inferred >> GRT_STAMP_START & 1;
-	ring->sampled |= job->sample;
+	ring->sampled |= job->sample || g->windows;
 	return gpu_processes_have(g, o, ring, job->time[GRT_STAMP_START], end);
 }
 
@@ -390,12 +390,12 @@ int grt_gpu_processes_job(struct grt_gpu_processes *g, const struct grt_job *job
 	if (ret || !ring)
 		return ret;
 	ring->timed++;
-	ring->sampled |= job->sample;
+	ring->sampled |= job->sample || g->windows;
 	if (!o)
 		return 0;
 	o->name = job->name ?: o->name;
 	o->inferred |= !!(job->inferred & both);
-	o->least |= job->sample;
+	o->least |= job->sample || g->windows;
 	o->came++;
 	grt_hist_add(&o->whole, end - start, GRT_WEIGHT_ONE, job->inferred & both, &g->budget);
 	return gpu_processes_have(g, o, ring, start, end);
@@ -502,6 +502,8 @@ int grt_gpu_processes_event(struct grt_gpu_processes *g, const struct grt_event 
 		return gpu_processes_take_slice(g, (const struct grt_ev_gpu_slice *)e);
 	if (e->type == GRT_EV_OWNER)
 		return gpu_processes_take_owner(g, (const struct grt_ev_owner *)e);
+	if (e->type == GRT_EV_WINDOW)
+		g->windows |= ((const struct grt_ev_window *)e)->of == GRT_WINDOW_JOBS;
 	if (e->type == GRT_EV_COUNTER)
 		return gpu_processes_take_counter(g, (const struct grt_ev_counter *)e, names);
 	return 0;
@@ -523,7 +525,7 @@ static uint64_t gpu_processes_had(const struct grt_gpu_processes *g, const struc
 	return sum;
 }
 
-/* The rest of the requested time. */
+/* The rest of the requested time. If not all jobs are in the trace, it is unknown who had the GPU then. */
 static int gpu_processes_end_place(struct grt_gpu_processes *g, struct grt_gpu_place *at,
 				   const struct grt_pass *pass)
 {
@@ -533,13 +535,13 @@ static int gpu_processes_end_place(struct grt_gpu_processes *g, struct grt_gpu_p
 
 	at->from = wall ? pass->first : 0;
 	at->to = at->from + wall;
-	if (had > wall || (at->source == GRT_GPU_JOBS && !at->timed))
+	if (had > wall || (at->source == GRT_GPU_JOBS && (!at->timed || at->sampled)))
 		return 0;
 	ret = gpu_processes_row(g, at, GRT_GPU_NOBODY, 0, &o);
 	if (ret || !o)
 		return ret;
 	o->residency = wall - had;
-	o->least = at->source == GRT_GPU_COUNTERS || at->untimed || at->sampled || at->busy.cut;
+	o->least = at->source == GRT_GPU_COUNTERS || at->untimed || at->busy.cut;
 	return 0;
 }
 

@@ -129,7 +129,7 @@ struct grt_gpu_found {
  * @owners: owners of processes, by pid; @values: previous values of counters
  * @cgroups: paths of control groups
  * @found: cache for jobs, by process; only grt_gpu_processes_next() removes rows
- * @jobs: jobs and counters are processed
+ * @jobs: jobs and counters are processed; @windows: only jobs of random windows are in the trace
  * @from, @to: only this time counts; @first, @last: the time span
  * @follows: events before @from were processed, too
  * @backwards: slices that began before the end of the previous one
@@ -144,6 +144,7 @@ struct grt_gpu_processes {
 	struct grt_gpu_found found[GRT_GPU_FOUND];
 	enum grt_gpu_by by;
 	bool jobs;
+	bool windows;
 	uint64_t from;
 	uint64_t to;
 	uint64_t first;

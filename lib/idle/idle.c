@@ -293,11 +293,12 @@ static int idle_advance(struct grt_idleness *x, struct idle_device *d, const str
 
 static int idle_leave_out(struct grt_idleness *x, struct idle_device *d, uint64_t to)
 {
-	const struct grt_windows *all = d->device.cuda ? &grt_launches_images(x->launches)->windows : NULL;
+	const struct grt_windows *all =
+		d->device.cuda ? &grt_launches_images(x->launches)->windows : &x->windows;
 	struct grt_interval hole;
 	int ret = 0;
 
-	while (all && !ret && d->reached < to && grt_windows_hole(all, d->reached, to, &hole)) {
+	while (!ret && d->reached < to && grt_windows_hole(all, d->reached, to, &hole)) {
 		if (hole.from > d->reached)
 			ret = idle_advance(x, d, NULL, hole.from);
 		d->device.left_out += hole.to - hole.from;
@@ -720,6 +721,14 @@ static int idle_see_stack(struct grt_idleness *x, const struct grt_ev_stack *e)
 	return ret;
 }
 
+/* Announced before it begins; where it ended otherwise, it has a second record. */
+static int idle_see_window(struct grt_idleness *x, const struct grt_ev_window *e)
+{
+	bool of_jobs = e->of == GRT_WINDOW_JOBS && e->number && e->end > e->begin;
+
+	return of_jobs ? grt_windows_add(&x->windows, e->begin, e->end) : 0;
+}
+
 static int idle_see_own(struct grt_idleness *x, const struct grt_event *e)
 {
 	int ret;
@@ -735,6 +744,8 @@ static int idle_see_own(struct grt_idleness *x, const struct grt_event *e)
 	case GRT_EV_CALL_STACK:
 	case GRT_EV_IOCTL_EXIT:
 		return idle_see_ioctl(x, e);
+	case GRT_EV_WINDOW:
+		return idle_see_window(x, (const struct grt_ev_window *)e);
 	case GRT_EV_STACK:
 		return idle_see_stack(x, (const struct grt_ev_stack *)e);
 	case GRT_EV_FRAME:
@@ -862,6 +873,7 @@ struct grt_idleness_count grt_idleness_count(const struct grt_idleness *x)
 
 	for (uint32_t i = 0; i < images->images; i++)
 		n.chosen += images->image[i]->watch.parts != 0;
+	n.chosen += x->windows.windows != 0;
 	n.threads_over = x->submitters.over;
 	return n;
 }
@@ -888,6 +900,7 @@ void grt_idleness_free(struct grt_idleness *x)
 	free(x->image);
 	free(x->listed);
 	grt_submitters_free(&x->submitters);
+	grt_windows_free(&x->windows);
 	grt_keyed_free(&x->devices);
 	grt_keyed_free(&x->by_key);
 	grt_keyed_free(&x->stacks);

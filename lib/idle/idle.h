@@ -150,7 +150,7 @@ struct grt_idleness_options {
  * @over: work of devices beyond GRT_IDLE_DEVICES_MAX
  * @not_followed: ns of gaps in which the submitter's thread was not traced
  * @threads_over: records of threads beyond GRT_SUBMITTERS_MAX
- * @chosen: CUDA processes that were recorded in random windows only
+ * @chosen: CUDA processes, and sources of jobs, that were recorded in random windows only
  * @ends_over: work whose stacks had no room, and which @ends of its device does not include
  */
 struct grt_idleness_count {

@@ -396,7 +396,7 @@ static const struct grt_part idle_parts[] = {
 const struct grt_analysis grt_analysis_idle = {
 	.name = "idle",
 	.classes = GRT_IN_CLASS(job) | GRT_IN_CLASS(call) | GRT_IN_CLASS(thread) | GRT_IN_CLASS(stack) |
-		   GRT_IN_CLASS(image) | GRT_IN_CLASS(launch) | GRT_IN_CLASS(name),
+		   GRT_IN_CLASS(image) | GRT_IN_CLASS(launch) | GRT_IN_CLASS(name) | GRT_IN_CLASS(window),
 	.besides = GRT_IN_CLASS(call) | GRT_IN_CLASS(thread),
 	.beyond = true,
 	.late = true,

@@ -73,13 +73,13 @@ static void group_table_get_jobs(struct grt_cell *cell, const void *view, const 
 	cell->estimated = grt_group_sampled(g);
 }
 
-/* With sampled jobs, the union of their times says nothing about the union of the times of all jobs. */
+/* Of sampled jobs and of random windows, the union of the times says nothing about that of all jobs. */
 static void group_table_get_busy(struct grt_cell *cell, const void *view, const void *row, int arg)
 {
 	const struct grt_group *g = row;
 	uint64_t span = ((const struct grt_group_view *)view)->span;
 
-	cell->absent = grt_group_sampled(g) || !g->exec.weight || !span;
+	cell->absent = grt_group_sampled(g) || g->windows.cells || !g->exec.weight || !span;
 	if (!cell->absent)
 		cell->number = (uint64_t)((unsigned __int128)grt_busy_sum(&g->busy) * 100000 / span);
 	cell->inferred = g->busy_inferred;

@@ -26,6 +26,7 @@ struct grt_timeline {
 	struct grt_timescale scale;
 	struct grt_timeline_count count;
 	bool whole;
+	bool windows;
 };
 
 /* A job's time on the hardware as far as it lies in the span. */
@@ -401,7 +402,7 @@ static int add_to_row(struct grt_timeline *t, enum grt_group_by by, const struct
 	}
 	if (!ret && counts) {
 		row->jobs++;
-		row->sampled += grt_weight(job->sample) != GRT_WEIGHT_ONE;
+		row->sampled += t->windows || grt_weight(job->sample) != GRT_WEIGHT_ONE;
 	}
 	return ret || !run ? ret : timeline_add_run(t, row, run);
 }
@@ -447,6 +448,17 @@ int grt_timeline_job(struct grt_timeline *t, const struct grt_job *job)
 void grt_timeline_whole(struct grt_timeline *t)
 {
 	t->whole = true;
+}
+
+int grt_timeline_window(struct grt_timeline *t, const struct grt_event *e)
+{
+	t->windows |= e->type == GRT_EV_WINDOW && ((const struct grt_ev_window *)e)->of == GRT_WINDOW_JOBS;
+	return 0;
+}
+
+bool grt_timeline_in_windows(const struct grt_timeline *t)
+{
+	return t->windows;
 }
 
 static int end_row(const struct grt_timeline *t, enum grt_group_by by, struct grt_timeline_row *row)

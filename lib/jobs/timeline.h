@@ -66,7 +66,7 @@ struct grt_ran {
  * @jobs: jobs in the trace
  * @drawn: jobs with START and END
  * @inferred: drawn jobs with an inferred START or END
- * @sampled: jobs with a weight above one
+ * @sampled: jobs with a weight above one, or in random windows
  * @cut: drawn jobs that reach beyond the span
  * @late: drawn jobs that came late
  * @unsure: the largest time that may be missing in @busy, ns
@@ -133,6 +133,13 @@ int grt_timeline_new(struct grt_timeline **out, uint64_t first, uint64_t last, u
  * of a whole trace, whose records may have jobs from before its first record
  */
 void grt_timeline_whole(struct grt_timeline *t);
+
+/** grt_timeline_window - processes a WINDOW record: between random windows, jobs are not in the trace.
+ * Return: 0 */
+int grt_timeline_window(struct grt_timeline *t, const struct grt_event *e);
+
+/** grt_timeline_in_windows - whether the trace has only jobs of random windows */
+bool grt_timeline_in_windows(const struct grt_timeline *t);
 
 /** grt_timeline_held, grt_timeline_job - process a job, see struct grt_jobs_sink. Return: 0 or -ENOMEM */
 int grt_timeline_held(struct grt_timeline *t, const struct grt_job *job);

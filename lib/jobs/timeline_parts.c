@@ -123,7 +123,8 @@ static int write_all_idles(void *state, const struct grt_part *part, struct grt_
 {
 	int ret;
 
-	if (!pass->json && (timeline_parts_is_sampled(pass) || !pass->columns))
+	if (!pass->json &&
+	    (timeline_parts_is_sampled(pass) || grt_timeline_in_windows(state) || !pass->columns))
 		return 0;
 	ret = write_idles(state, GRT_BY_RING, &grt_gap_table[GRT_BY_RING], pass);
 	if (!ret)
@@ -159,6 +160,7 @@ static int timeline_parts_begin(void **state, struct grt_pass *pass, unsigned in
 	return 0;
 }
 
+GRT_ANALYSIS_EVENT(timeline_parts_window, grt_timeline_window)
 GRT_ANALYSIS_JOB(timeline_parts_held, grt_timeline_held)
 GRT_ANALYSIS_JOB(timeline_parts_job, grt_timeline_job)
 
@@ -186,6 +188,10 @@ static void timeline_parts_notes(void *state, struct grt_pass *pass)
 	if (timeline_parts_is_sampled(pass))
 		grt_note(pass->notes,
 			 "jobs were sampled: bars show only these jobs, and gaps are not listed");
+	if (grt_timeline_in_windows(state))
+		grt_note(
+			pass->notes,
+			"only random windows were recorded: bars show only their jobs, and gaps are not listed");
 	if (c->jobs > c->undrawn)
 		grt_note(pass->notes, "busy is the time in which one or more jobs ran: overlaps count once");
 	if (c->undrawn)
@@ -213,8 +219,10 @@ GRT_ANALYSIS_FREE(timeline_parts_free, grt_timeline_free)
 
 const struct grt_analysis grt_analysis_timeline = {
 	.name = "timeline",
+	.classes = GRT_IN_CLASS(window),
 	.parts = timeline_parts,
 	.begin = timeline_parts_begin,
+	.event = timeline_parts_window,
 	.held = timeline_parts_held,
 	.job = timeline_parts_job,
 	.finish = timeline_parts_finish,

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "base/grow.h"
+#include "base/units.h"
 
 struct block {
 	struct grt_memory_holder *holder;
@@ -135,8 +136,7 @@ static int process_memory_allocated(struct grt_process_memory *m, const struct g
 				    struct grt_memory_holder *h, struct grt_holder_change out[2])
 {
 	const struct grt_key key = process_memory_key(e);
-	/* sums of a broken trace do not wrap */
-	const struct block b = {h, e->bytes < 1ULL << 41 ? e->bytes : 0, e->user, e->kernel};
+	const struct block b = {h, e->bytes < GRT_MEMORY_BLOCK_MAX ? e->bytes : 0, e->user, e->kernel};
 	int n = process_memory_drop(m, e, out);
 	void *found;
 
@@ -184,7 +184,7 @@ static void process_memory_counted(struct grt_process_memory *m, const struct gr
 {
 	uint64_t rest;
 
-	h->counted = e->bytes < 1ULL << 41 ? e->bytes : 0;
+	h->counted = e->bytes < GRT_MEMORY_BLOCK_MAX ? e->bytes : 0;
 	rest = h->counted > h->live ? h->counted - h->live : 0;
 	if (!h->asked && e->e.time == m->first) {
 		h->had_before = rest;

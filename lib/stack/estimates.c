@@ -44,6 +44,13 @@ uint32_t grt_estimate_window(const struct grt_watch *w, uint64_t moment, uint64_
 	return x && estimate_counts(x, from, to) ? x->number : 0;
 }
 
+uint32_t grt_estimate_begun(const struct grt_watch *w, uint64_t moment, uint64_t from, uint64_t to)
+{
+	const struct grt_watch_window *x = grt_watch_at(w, moment);
+
+	return x && (x->end ? estimate_counts(x, from, to) : x->begin >= from) ? x->number : 0;
+}
+
 uint64_t grt_estimate_watched(const struct grt_watch *w, uint64_t from, uint64_t to, uint64_t *of,
 			      uint32_t *windows)
 {
@@ -253,6 +260,13 @@ static const struct grt_watch_window *estimate_by_number(const struct grt_watch 
 			high = mid;
 	}
 	return low < w->windows && w->window[low].number == number ? &w->window[low] : NULL;
+}
+
+bool grt_estimate_has(const struct grt_watch *w, uint32_t number, uint64_t from, uint64_t to)
+{
+	const struct grt_watch_window *x = estimate_by_number(w, number);
+
+	return x && estimate_counts(x, from, to);
 }
 
 void grt_estimate_settle(struct grt_estimate_sums *s, const struct grt_watch *w, uint64_t from, uint64_t to)

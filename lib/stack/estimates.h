@@ -50,6 +50,13 @@ struct grt_estimate {
 /** grt_estimate_add - adds @works works of @ns to window @number. Return: 0 or -ENOMEM */
 int grt_estimate_add(struct grt_estimate_sums *s, uint32_t number, uint64_t ns, uint64_t works);
 
+/** grt_estimate_has - whether the window of this number has ended, and counts */
+bool grt_estimate_has(const struct grt_watch *w, uint32_t number, uint64_t from, uint64_t to);
+
+/** grt_estimate_begun - the same, also of a window whose end is not known yet: grt_estimate_settle() is to
+ * follow */
+uint32_t grt_estimate_begun(const struct grt_watch *w, uint64_t moment, uint64_t from, uint64_t to);
+
 /** grt_estimate_window - the window to which work belongs; @moment: time of its launch or, if that is
  * unknown, of its start. Return: number of the window; 0: it did not end in [@from, @to], or there is none */
 uint32_t grt_estimate_window(const struct grt_watch *w, uint64_t moment, uint64_t from, uint64_t to);

@@ -25,9 +25,9 @@ static uint32_t windows_behind(const struct grt_windows *w, uint64_t moment)
 }
 
 /* Windows that the new one touches are merged with it. */
-int grt_windows_take(struct grt_windows *w, const struct grt_ev_capture *e)
+int grt_windows_add(struct grt_windows *w, uint64_t from, uint64_t to)
 {
-	struct grt_interval x = {e->begin, e->end && e->end >= e->begin ? e->end : e->begin};
+	struct grt_interval x = {from, to};
 	uint32_t at = 0, past;
 
 	if (grt_grow(&w->window, &w->room, w->windows + 1, 8))
@@ -42,6 +42,11 @@ int grt_windows_take(struct grt_windows *w, const struct grt_ev_capture *e)
 	w->window[at] = x;
 	w->windows += 1 + at - past;
 	return 0;
+}
+
+int grt_windows_take(struct grt_windows *w, const struct grt_ev_capture *e)
+{
+	return grt_windows_add(w, e->begin, e->end && e->end >= e->begin ? e->end : e->begin);
 }
 
 /* The last window may not have ended: without an end, it lasts until the end of the recording. */

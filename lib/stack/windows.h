@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /*
- * Windows: the recorded times, if CAPTURE records say that not all time was recorded. Time outside of all
- * windows was not recorded: it is neither busy nor idle. Without CAPTURE records, all time is one window.
+ * Windows: the recorded times, if CAPTURE or WINDOW records say that not all time was recorded. Time outside
+ * of all windows was not recorded: it is neither busy nor idle. Without such records, all time is one window.
  */
 #ifndef GRT_STACK_WINDOWS_H
 #define GRT_STACK_WINDOWS_H
@@ -61,6 +61,9 @@ void grt_watch_free(struct grt_watch *w);
 
 /** grt_windows_take - processes a CAPTURE record. Return: 0 or -ENOMEM */
 int grt_windows_take(struct grt_windows *w, const struct grt_ev_capture *e);
+
+/** grt_windows_add - [@from, @to] was recorded. Return: 0 or -ENOMEM */
+int grt_windows_add(struct grt_windows *w, uint64_t from, uint64_t to);
 
 /** grt_windows_sum - recorded time in [@from, @to], ns */
 uint64_t grt_windows_sum(const struct grt_windows *w, uint64_t from, uint64_t to);
