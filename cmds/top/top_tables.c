@@ -72,7 +72,6 @@ static void top_put_process(struct grt_cell *cell, const struct top *t, uint32_t
 	cell->text = pid ? grt_process_name(top_names(t), pid) : "unknown";
 	if (!cell->text && name)
 		cell->text = grt_names_owner(top_names(t), name);
-	cell->absent = !cell->text;
 }
 
 /* ----------------------------------------------------------------------- GPUs */
@@ -80,12 +79,6 @@ static void top_put_process(struct grt_cell *cell, const struct top *t, uint32_t
 static void top_gpu_get_device(struct grt_cell *cell, const void *view, const void *row, int arg)
 {
 	top_put_device(cell, view, row);
-}
-
-static void top_gpu_get_device_name(struct grt_cell *cell, const void *view, const void *row, int arg)
-{
-	top_put_device(cell, view, row);
-	cell->absent = !cell->text;
 }
 
 static void top_gpu_get_busy(struct grt_cell *cell, const void *view, const void *row, int arg)
@@ -109,12 +102,6 @@ static void top_gpu_get_engine(struct grt_cell *cell, const void *view, const vo
 	cell->absent |= !gpu->busy.known;
 }
 
-static void top_gpu_get_engine_name(struct grt_cell *cell, const void *view, const void *row, int arg)
-{
-	top_gpu_get_engine(cell, view, row, arg);
-	cell->absent |= !cell->text;
-}
-
 static void top_gpu_get_rate(struct grt_cell *cell, const void *view, const void *row, int arg)
 {
 	top_put_rate(cell, view, &((const struct top_gpu *)row)->jobs);
@@ -133,12 +120,6 @@ static void top_gpu_get_value(struct grt_cell *cell, const void *view, const voi
 	cell->text = units[value];
 }
 
-static void top_gpu_get_throttle(struct grt_cell *cell, const void *view, const void *row, int arg)
-{
-	cell->text = ((const struct top_gpu *)row)->throttle;
-	cell->absent = !*cell->text;
-}
-
 /* 0 is known only if a source records Xids. */
 static void top_gpu_get_xids(struct grt_cell *cell, const void *view, const void *row, int arg)
 {
@@ -152,17 +133,17 @@ static void top_gpu_get_xids(struct grt_cell *cell, const void *view, const void
 
 static const struct grt_column gpu_columns[] = {
 	{"device", top_gpu_get_device, 0, GRT_CELL_NAMED, GRT_COLUMN_ALL, "device number of the GPU, major << 20 | minor"},
-	{"device_name", top_gpu_get_device_name, 0, GRT_CELL_TEXT, GRT_COLUMN_MACHINE, "name of the GPU, else its address, else its driver"},
+	{"device_name", top_gpu_get_device, 0, GRT_CELL_TEXT, GRT_COLUMN_MACHINE, "name of the GPU, else its address, else its driver"},
 	{"busy", top_gpu_get_busy, 0, GRT_CELL_PERCENT, GRT_COLUMN_ALL, "time that the GPU was in use, percent: from its own counter, else from slices or kernels, else that of its busiest ring or engine"},
 	{"source", top_gpu_get_source, 0, GRT_CELL_TEXT, GRT_COLUMN_ALL, "source of busy: slices, jobs, kernels or counters"},
 	{"ring", top_gpu_get_engine, 0, GRT_CELL_NAMED, GRT_COLUMN_ALL | GRT_COLUMN_LESS, "ring or engine to which busy refers; absent: the whole GPU"},
-	{"ring_name", top_gpu_get_engine_name, 0, GRT_CELL_TEXT, GRT_COLUMN_MACHINE, "name of the ring, or of the engine's counter"},
+	{"ring_name", top_gpu_get_engine, 0, GRT_CELL_TEXT, GRT_COLUMN_MACHINE, "name of the ring, or of the engine's counter"},
 	{"rate", top_gpu_get_rate, 0, GRT_CELL_AMOUNT, GRT_COLUMN_ALL, "jobs that ended, slices, or kernels and copies, per second"},
 	{"clock", top_gpu_get_value, TOP_CLOCK, GRT_CELL_AMOUNT, GRT_COLUMN_ALL, "clock, Hz; of several clocks the fastest"},
 	{"power", top_gpu_get_value, TOP_POWER, GRT_CELL_AMOUNT, GRT_COLUMN_ALL, "power, uW; of several sensors the largest"},
 	{"temperature", top_gpu_get_value, TOP_TEMPERATURE, GRT_CELL_AMOUNT, GRT_COLUMN_ALL, "temperature, thousandths of a degree Celsius; of several sensors the largest"},
 	{"memory", top_gpu_get_value, TOP_MEMORY, GRT_CELL_AMOUNT, GRT_COLUMN_ALL, "memory of the card in use, B"},
-	{"throttle", top_gpu_get_throttle, 0, GRT_CELL_TEXT, GRT_COLUMN_ALL | GRT_COLUMN_LESS, "why the driver throttles the GPU: reasons, or none"},
+	{"throttle", grt_cell_chars, offsetof(struct top_gpu, throttle), GRT_CELL_TEXT, GRT_COLUMN_ALL | GRT_COLUMN_LESS, "why the driver throttles the GPU: reasons, or none"},
 	{"xids", top_gpu_get_xids, 0, GRT_CELL_NUMBER, GRT_COLUMN_ALL | GRT_COLUMN_LEAST, "Xid errors of NVIDIA's driver since top started"},
 	{.name = NULL},
 };
@@ -185,21 +166,9 @@ static void top_engine_get_device(struct grt_cell *cell, const void *view, const
 	top_put_device(cell, view, top_gpu_at(view, ((const struct top_engine *)row)->gpu));
 }
 
-static void top_engine_get_device_name(struct grt_cell *cell, const void *view, const void *row, int arg)
-{
-	top_engine_get_device(cell, view, row, arg);
-	cell->absent = !cell->text;
-}
-
 static void top_engine_get_ring(struct grt_cell *cell, const void *view, const void *row, int arg)
 {
 	top_put_engine(cell, view, row);
-}
-
-static void top_engine_get_ring_name(struct grt_cell *cell, const void *view, const void *row, int arg)
-{
-	top_engine_get_ring(cell, view, row, arg);
-	cell->absent |= !cell->text;
 }
 
 static void top_engine_get_source(struct grt_cell *cell, const void *view, const void *row, int arg)
@@ -226,9 +195,9 @@ static void top_engine_get_queue(struct grt_cell *cell, const void *view, const 
 
 static const struct grt_column engine_columns[] = {
 	{"device", top_engine_get_device, 0, GRT_CELL_NAMED, GRT_COLUMN_ALL, "device number of the GPU, major << 20 | minor"},
-	{"device_name", top_engine_get_device_name, 0, GRT_CELL_TEXT, GRT_COLUMN_MACHINE, "name of the GPU, else its address, else its driver"},
+	{"device_name", top_engine_get_device, 0, GRT_CELL_TEXT, GRT_COLUMN_MACHINE, "name of the GPU, else its address, else its driver"},
 	{"ring", top_engine_get_ring, 0, GRT_CELL_NAMED, GRT_COLUMN_ALL, "ring of the jobs, stream of the kernels, or id of the engine's counter; absent: the whole GPU"},
-	{"ring_name", top_engine_get_ring_name, 0, GRT_CELL_TEXT, GRT_COLUMN_MACHINE, "name of the ring, or of the engine's counter"},
+	{"ring_name", top_engine_get_ring, 0, GRT_CELL_TEXT, GRT_COLUMN_MACHINE, "name of the ring, or of the engine's counter"},
 	{"source", top_engine_get_source, 0, GRT_CELL_TEXT, GRT_COLUMN_ALL, "source of busy: slices, jobs, kernels or counters"},
 	{"busy", top_engine_get_busy, 0, GRT_CELL_PERCENT, GRT_COLUMN_ALL, "time in which a job or kernel ran, a context was on it, or the driver counted use by processes, percent"},
 	{"rate", top_engine_get_rate, 0, GRT_CELL_AMOUNT, GRT_COLUMN_ALL, "jobs that ended, slices, or kernels and copies, per second"},
@@ -252,19 +221,9 @@ static void top_share_get_device(struct grt_cell *cell, const void *view, const 
 	top_engine_get_device(cell, view, top_share_engine(view, row), arg);
 }
 
-static void top_share_get_device_name(struct grt_cell *cell, const void *view, const void *row, int arg)
-{
-	top_engine_get_device_name(cell, view, top_share_engine(view, row), arg);
-}
-
 static void top_share_get_ring(struct grt_cell *cell, const void *view, const void *row, int arg)
 {
 	top_engine_get_ring(cell, view, top_share_engine(view, row), arg);
-}
-
-static void top_share_get_ring_name(struct grt_cell *cell, const void *view, const void *row, int arg)
-{
-	top_engine_get_ring_name(cell, view, top_share_engine(view, row), arg);
 }
 
 static void top_share_get_source(struct grt_cell *cell, const void *view, const void *row, int arg)
@@ -303,9 +262,9 @@ static void top_share_get_most(struct grt_cell *cell, const void *view, const vo
 
 static const struct grt_column share_columns[] = {
 	{"device", top_share_get_device, 0, GRT_CELL_NAMED, GRT_COLUMN_ALL, "device number of the GPU, major << 20 | minor"},
-	{"device_name", top_share_get_device_name, 0, GRT_CELL_TEXT, GRT_COLUMN_MACHINE, "name of the GPU, else its address, else its driver"},
+	{"device_name", top_share_get_device, 0, GRT_CELL_TEXT, GRT_COLUMN_MACHINE, "name of the GPU, else its address, else its driver"},
 	{"ring", top_share_get_ring, 0, GRT_CELL_NAMED, GRT_COLUMN_ALL, "ring of the jobs, stream of the kernels, or id of the engine's counter; absent: the whole GPU"},
-	{"ring_name", top_share_get_ring_name, 0, GRT_CELL_TEXT, GRT_COLUMN_MACHINE, "name of the ring, or of the engine's counter"},
+	{"ring_name", top_share_get_ring, 0, GRT_CELL_TEXT, GRT_COLUMN_MACHINE, "name of the ring, or of the engine's counter"},
 	{"pid", grt_cell_id, offsetof(struct top_share, pid), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "process id"},
 	{"process", top_share_get_process, 0, GRT_CELL_TEXT, GRT_COLUMN_ALL, "name of the process; unknown: no event names the process of these jobs"},
 	{"share", top_share_get_share, 0, GRT_CELL_PERCENT, GRT_COLUMN_ALL, "share of the time for which the process had the ring, engine or GPU, percent"},
@@ -325,12 +284,6 @@ const struct grt_table top_share_table = {"shares", "rings and engines by proces
 static void top_process_get_device(struct grt_cell *cell, const void *view, const void *row, int arg)
 {
 	top_put_device(cell, view, top_gpu_at(view, ((const struct top_process *)row)->gpu));
-}
-
-static void top_process_get_device_name(struct grt_cell *cell, const void *view, const void *row, int arg)
-{
-	top_process_get_device(cell, view, row, arg);
-	cell->absent = !cell->text;
 }
 
 static void top_process_get_name(struct grt_cell *cell, const void *view, const void *row, int arg)
@@ -359,12 +312,6 @@ static void top_process_get_ring(struct grt_cell *cell, const void *view, const 
 
 	top_put_engine_at(cell, view, p->engine);
 	cell->absent |= !p->share.known;
-}
-
-static void top_process_get_ring_name(struct grt_cell *cell, const void *view, const void *row, int arg)
-{
-	top_process_get_ring(cell, view, row, arg);
-	cell->absent |= !cell->text;
 }
 
 static void top_process_get_rate(struct grt_cell *cell, const void *view, const void *row, int arg)
@@ -406,7 +353,6 @@ static void top_process_get_cgroup(struct grt_cell *cell, const void *view, cons
 {
 	cell->text = grt_gpu_processes_cgroup(((const struct top *)view)->shares,
 					      ((const struct top_process *)row)->pid);
-	cell->absent = !cell->text;
 }
 
 /* clang-format off */
@@ -415,10 +361,10 @@ static const struct grt_column process_columns[] = {
 	{"pid", grt_cell_id, offsetof(struct top_process, pid), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "process id"},
 	{"process", top_process_get_name, 0, GRT_CELL_TEXT, GRT_COLUMN_ALL, "name of the process; unknown: no event names the process of these jobs"},
 	{"device", top_process_get_device, 0, GRT_CELL_NAMED, GRT_COLUMN_ALL, "device number of the GPU, major << 20 | minor"},
-	{"device_name", top_process_get_device_name, 0, GRT_CELL_TEXT, GRT_COLUMN_MACHINE, "name of the GPU, else its address, else its driver"},
+	{"device_name", top_process_get_device, 0, GRT_CELL_TEXT, GRT_COLUMN_MACHINE, "name of the GPU, else its address, else its driver"},
 	{"share", top_process_get_share, 0, GRT_CELL_PERCENT, GRT_COLUMN_ALL, "share of the time for which the process had the ring, engine or GPU that it used most, percent"},
 	{"ring", top_process_get_ring, 0, GRT_CELL_NAMED, GRT_COLUMN_ALL, "ring or engine that the process used most; absent: the whole GPU"},
-	{"ring_name", top_process_get_ring_name, 0, GRT_CELL_TEXT, GRT_COLUMN_MACHINE, "name of the ring, or of the engine's counter"},
+	{"ring_name", top_process_get_ring, 0, GRT_CELL_TEXT, GRT_COLUMN_MACHINE, "name of the ring, or of the engine's counter"},
 	{"source", top_process_get_source, 0, GRT_CELL_TEXT, GRT_COLUMN_ALL | GRT_COLUMN_LESS, "source of the share: slices, jobs, kernels or counters"},
 	{"rate", top_process_get_rate, 0, GRT_CELL_AMOUNT, GRT_COLUMN_ALL, "jobs that ended, slices, or kernels and copies, per second"},
 	{"queue_p99", top_process_get_queue, 0, GRT_CELL_NS, GRT_COLUMN_ALL, "99th percentile of t_queue of all its jobs that ended, ns"},
@@ -453,12 +399,6 @@ static void top_stack_get_ring(struct grt_cell *cell, const void *view, const vo
 	cell->absent = s->ring == GRT_RING_NONE;
 }
 
-static void top_stack_get_ring_name(struct grt_cell *cell, const void *view, const void *row, int arg)
-{
-	top_stack_get_ring(cell, view, row, arg);
-	cell->absent |= !cell->text;
-}
-
 static void top_stack_get_time(struct grt_cell *cell, const void *view, const void *row, int arg)
 {
 	top_put_figure(cell, &((const struct top_stack *)row)->time);
@@ -476,7 +416,6 @@ static void top_stack_get_text(struct grt_cell *cell, const void *view, const vo
 	const struct top *t = view;
 
 	cell->text = top_stacks_text(&t->stacks, ((const struct top_stack *)row)->stack, t->room, TOP_ROOM);
-	cell->absent = !cell->text;
 }
 
 /* clang-format off */
@@ -487,7 +426,7 @@ static const struct grt_column stack_columns[] = {
 	{"pid", grt_cell_id, offsetof(struct top_stack, pid), GRT_CELL_NUMBER, GRT_COLUMN_ALL | GRT_COLUMN_LEAST, "process id"},
 	{"process", top_stack_get_process, 0, GRT_CELL_TEXT, GRT_COLUMN_ALL | GRT_COLUMN_LEAST, "name of the process; unknown: no event names the process of these jobs"},
 	{"ring", top_stack_get_ring, 0, GRT_CELL_NAMED, GRT_COLUMN_ALL | GRT_COLUMN_LESS, "ring of the jobs"},
-	{"ring_name", top_stack_get_ring_name, 0, GRT_CELL_TEXT, GRT_COLUMN_MACHINE, "name of the ring, or of the engine's counter"},
+	{"ring_name", top_stack_get_ring, 0, GRT_CELL_TEXT, GRT_COLUMN_MACHINE, "name of the ring, or of the engine's counter"},
 	{"stack", top_stack_get_text, 0, GRT_CELL_TEXT, GRT_COLUMN_ALL, "functions that submitted the jobs, innermost first; absent: the jobs have no stack"},
 	{.name = NULL},
 };

@@ -58,12 +58,6 @@ static void pc_table_get_share(struct grt_cell *cell, const void *view, const vo
 			 ((const struct grt_pc_sums *)view)->samples);
 }
 
-static void pc_table_get_samples(struct grt_cell *cell, const void *view, const void *row, int arg)
-{
-	cell->number = ((const struct grt_pc_source *)row)->samples;
-	cell->absent = !cell->number;
-}
-
 /* A line without samples is shown only because of the lines around it. */
 static void pc_table_get_share_of_line(struct grt_cell *cell, const void *view, const void *row, int offset)
 {
@@ -154,7 +148,7 @@ static const struct grt_column source_columns[] = {
 	{"file", grt_cell_pointed, C(file), GRT_CELL_TEXT, GRT_COLUMN_ALL, "name of the file"},
 	{"path", grt_cell_pointed, C(path), GRT_CELL_TEXT, GRT_COLUMN_MORE, "file with its directory"},
 	{"line", grt_cell_id, C(line), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "number of the line"},
-	{"samples", pc_table_get_samples, 0, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "samples of warps at this line"},
+	{"samples", grt_cell_nonzero, C(samples), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "samples of warps at this line"},
 	{"share", pc_table_get_share_of_line, C(samples), GRT_CELL_PERCENT, GRT_COLUMN_ALL, "share of the samples of all lines, percent"},
 	{"bar", pc_table_get_text, C(bar), GRT_CELL_TEXT, GRT_COLUMN_ALL, "samples, relative to the line with most samples"},
 	{"reason", grt_cell_pointed, C(reason), GRT_CELL_TEXT, GRT_COLUMN_ALL, "why most of these warps issued no instruction"},

@@ -98,11 +98,6 @@ static void idle_table_get_device_u64(struct grt_cell *cell, const void *view, c
 	grt_cell_u64(cell, view, device_of(row), offset);
 }
 
-static void idle_table_get_sentence(struct grt_cell *cell, const void *view, const void *row, int arg)
-{
-	cell->text = ((const struct idle_device_view *)row)->sentence;
-}
-
 /* clang-format off */
 
 static const struct grt_column device_columns[] = {
@@ -122,7 +117,7 @@ static const struct grt_column device_columns[] = {
 #define GRT_IDLE_CAUSE(NAME, name, colour, phrase, help) \
 	{"idle_" #name, idle_table_get_device_u64, D(cause[GRT_IDLE_##NAME]), GRT_CELL_NS, GRT_COLUMN_MORE, help ", ns"},
 #include "idle_causes.def"
-	{"sentence", idle_table_get_sentence, 0, GRT_CELL_TEXT, GRT_COLUMN_MACHINE, "the row as a sentence"},
+	{"sentence", grt_cell_pointed, offsetof(struct idle_device_view, sentence), GRT_CELL_TEXT, GRT_COLUMN_MACHINE, "the row as a sentence"},
 	{.name = NULL},
 };
 

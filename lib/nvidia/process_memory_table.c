@@ -327,7 +327,6 @@ static void memory_get_pid(struct grt_cell *cell, const void *view, const void *
 static void memory_get_process(struct grt_cell *cell, const void *view, const void *row, int arg)
 {
 	cell->text = grt_process_name(view, ((const struct row *)row)->holder->pid);
-	cell->absent = !cell->text;
 }
 
 static void memory_get_gpu(struct grt_cell *cell, const void *view, const void *row, int arg)
