@@ -11,6 +11,7 @@
 #include "kmod/kmod.h"
 #include "cmd.h"
 #include "sources/cuda_ask.h"
+#include "table/json_cells.h"
 #include "table/table.h"
 
 #define BAR 20
@@ -253,7 +254,7 @@ static void json_limits(const struct state *s)
 		if (!status_differs(s, key, value, sizeof(value)))
 			continue;
 		printf("%s\"%s\":", comma, key->name);
-		cmd_put_json(stdout, value);
+		grt_json_put_string(stdout, value);
 		comma = ",";
 	}
 	putchar('}');
@@ -270,17 +271,17 @@ static void json_adapters(const struct state *s)
 		if (sscanf(line, "%63s", name) != 1)
 			continue;
 		printf("%s{\"name\":", comma);
-		cmd_put_json(stdout, name);
+		grt_json_put_string(stdout, name);
 		fputs(",\"driver\":", stdout);
 		word(line, length, "driver", value, sizeof(value));
-		cmd_put_json(stdout, value);
+		grt_json_put_string(stdout, value);
 		word(line, length, "bound", value, sizeof(value));
 		printf(",\"bound\":%s,\"tracepoints\":", !strcmp(value, "1") ? "true" : "false");
 		word(line, length, "tracepoints", value, sizeof(value));
-		cmd_put_json(stdout, value);
+		grt_json_put_string(stdout, value);
 		fputs(",\"missing\":", stdout);
 		word(line, length, "missing", value, sizeof(value));
-		cmd_put_json(stdout, value);
+		grt_json_put_string(stdout, value);
 		putchar('}');
 		comma = ",";
 	}
@@ -290,7 +291,7 @@ static void json_adapters(const struct state *s)
 static void print_json(const struct state *s)
 {
 	fputs("{\"version\":", stdout);
-	cmd_put_json(stdout, s->kmod.version);
+	grt_json_put_string(stdout, s->kmod.version);
 	printf(",\"format\":%u,\"state\":\"%s\",\"reader_pid\":", s->kmod.format,
 	       s->running ? "running" : "stopped");
 	printf(s->stats.reader ? "%d" : "null", s->stats.reader);

@@ -7,13 +7,14 @@
  */
 #include "rules.h"
 
+#include "base/fnv.h"
+#include "reserve.h"
 #include "stack.h"
 
 #include <dlfcn.h>
 #include <errno.h>
 #include <link.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
@@ -54,14 +55,6 @@ static struct {
 static void rules_count(_Atomic uint64_t *counter)
 {
 	atomic_fetch_add_explicit(counter, 1, memory_order_relaxed);
-}
-
-static void *rules_reserve(size_t size)
-{
-	void *p =
-		mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-
-	return p == MAP_FAILED ? NULL : p;
 }
 
 /* ----------------------------------------- what the dynamic linker counts */
@@ -205,15 +198,6 @@ void grt_rules_refresh(void)
 
 /* --------------------------------------------------------------- modules */
 
-static uint64_t rules_mix(uint64_t hash, const void *data, size_t size)
-{
-	const uint8_t *p = data;
-
-	for (size_t i = 0; i < size; i++)
-		hash = (hash ^ p[i]) * 0x100000001b3ULL;
-	return hash;
-}
-
 /* The build id among the notes of a segment (linux/elf.h: NT_GNU_BUILD_ID). */
 static void rules_build_id_in(struct grt_umodule *m, const char *at, const char *end)
 {
@@ -272,11 +256,11 @@ static void rules_describe(struct grt_umodule *m, const struct dl_phdr_info *inf
  */
 static uint64_t rules_module_key(const struct grt_umodule *module)
 {
-	uint64_t key = rules_mix(0xcbf29ce484222325ULL, module->path, strlen(module->path));
+	uint64_t key = grt_fnv(GRT_FNV_START, module->path, strlen(module->path));
 	struct grt_umodule m = *module;
 
 	m.path = NULL;
-	return rules_mix(key, &m, sizeof(m)) | 1;
+	return grt_fnv(key, &m, sizeof(m)) | 1;
 }
 
 /* NULL: no room. */
@@ -590,11 +574,11 @@ int grt_rules_init(void)
 {
 	struct counts c;
 
-	grt_rules.slot = rules_reserve(GRT_RULE_SLOTS * sizeof(*grt_rules.slot));
-	state.long_rule = rules_reserve(LONG_MAX_RULES * sizeof(*state.long_rule));
-	state.module = rules_reserve((GRT_RULE_MODULE_MAX + 1) * sizeof(*state.module));
-	state.module_key = rules_reserve((GRT_RULE_MODULE_MAX + 1) * sizeof(*state.module_key));
-	state.path = rules_reserve(PATHS_SIZE);
+	grt_rules.slot = reserve_memory(GRT_RULE_SLOTS * sizeof(*grt_rules.slot));
+	state.long_rule = reserve_memory(LONG_MAX_RULES * sizeof(*state.long_rule));
+	state.module = reserve_memory((GRT_RULE_MODULE_MAX + 1) * sizeof(*state.module));
+	state.module_key = reserve_memory((GRT_RULE_MODULE_MAX + 1) * sizeof(*state.module_key));
+	state.path = reserve_memory(PATHS_SIZE);
 	if (!grt_rules.slot || !state.long_rule || !state.module || !state.module_key || !state.path)
 		return -ENOMEM;
 	c = rules_linker_counts();

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/fnv.h"
 #include "base/units.h"
 #include "trace/packet.h"
 
@@ -322,14 +323,14 @@ static int triggers_see_frame(struct triggers *t, const struct grt_event *e)
 	return 0;
 }
 
-/* FNV-1a of the name without its digits. */
+/* The hash of the name without its digits. */
 static uint64_t triggers_kind_of(const char *name)
 {
-	uint64_t kind = 0xcbf29ce484222325ULL;
+	uint64_t kind = GRT_FNV_START;
 
 	for (; *name; name++)
 		if (*name < '0' || *name > '9')
-			kind = (kind ^ (unsigned char)*name) * 0x100000001b3ULL;
+			kind = grt_fnv(kind, name, 1);
 	return kind;
 }
 

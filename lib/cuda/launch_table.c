@@ -133,17 +133,11 @@ static void launch_table_get_sum(struct grt_cell *cell, const void *view, const 
 	cell->absent = !g->exec.weight;
 }
 
-/* 0: there is no whole of which something could be a part. */
-static uint64_t launch_table_share(uint64_t part, uint64_t whole)
-{
-	return whole ? (uint64_t)((unsigned __int128)part * 100000 / whole) : 0;
-}
-
 static void launch_table_get_share(struct grt_cell *cell, const void *view, const void *row, int arg)
 {
 	uint64_t total = ((const struct grt_launch_view *)view)->total;
 
-	cell->number = launch_table_share(grt_hist_sum(&((const struct grt_launch_group *)row)->exec), total);
+	cell->number = grt_share_down(grt_hist_sum(&((const struct grt_launch_group *)row)->exec), total);
 	cell->absent = !total;
 }
 
@@ -152,7 +146,7 @@ static void launch_table_get_busy(struct grt_cell *cell, const void *view, const
 	const struct grt_launch_group *g = row;
 	uint64_t span = ((const struct grt_launch_view *)view)->span;
 
-	cell->number = launch_table_share(grt_busy_sum(&g->busy), span);
+	cell->number = grt_share_down(grt_busy_sum(&g->busy), span);
 	cell->absent = !g->exec.weight || !span;
 	cell->estimated = g->busy.cut;
 }

@@ -25,8 +25,7 @@ static void operator_get_share(struct grt_cell *cell, const void *view, const vo
 {
 	uint64_t all = *(const uint64_t *)view, part = *(const uint64_t *)((const char *)row + offset);
 
-	cell->absent = !all;
-	cell->number = all ? (uint64_t)(((unsigned __int128)part * 100000 + all / 2) / all) : 0;
+	grt_cell_share(cell, part, all);
 }
 
 static void operator_get_mean(struct grt_cell *cell, const void *view, const void *row, int arg)

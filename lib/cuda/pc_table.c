@@ -45,17 +45,11 @@ static void pc_table_free(void *state)
 		grt_pc_samples_free(state);
 }
 
-static void pc_table_percent(struct grt_cell *cell, uint64_t part, uint64_t all)
-{
-	cell->absent = !all;
-	cell->number = all ? (uint64_t)(((unsigned __int128)part * 100000 + all / 2) / all) : 0;
-}
-
 /* @offset: of the samples in the row; the view is their sum */
 static void pc_table_get_share(struct grt_cell *cell, const void *view, const void *row, int offset)
 {
-	pc_table_percent(cell, *(const uint64_t *)((const char *)row + offset),
-			 ((const struct grt_pc_sums *)view)->samples);
+	grt_cell_share(cell, *(const uint64_t *)((const char *)row + offset),
+		       ((const struct grt_pc_sums *)view)->samples);
 }
 
 /* A line without samples is shown only because of the lines around it. */
@@ -74,21 +68,21 @@ static void pc_table_get_of_kernel(struct grt_cell *cell, const void *view, cons
 {
 	const struct grt_pc_stall *s = row;
 
-	pc_table_percent(cell, s->samples, s->of_kernel);
+	grt_cell_share(cell, s->samples, s->of_kernel);
 }
 
 static void pc_table_get_of_line(struct grt_cell *cell, const void *view, const void *row, int arg)
 {
 	const struct grt_pc_line *l = row;
 
-	pc_table_percent(cell, l->reason_samples, l->samples);
+	grt_cell_share(cell, l->reason_samples, l->samples);
 }
 
 static void pc_table_get_of_instruction(struct grt_cell *cell, const void *view, const void *row, int arg)
 {
 	const struct grt_pc_instruction *x = row;
 
-	pc_table_percent(cell, x->reason_samples, x->samples);
+	grt_cell_share(cell, x->reason_samples, x->samples);
 }
 
 /* clang-format off */

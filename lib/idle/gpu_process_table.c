@@ -95,9 +95,8 @@ static void gpu_process_get_share(struct grt_cell *cell, const void *view, const
 	uint64_t wall = gpu_process_wall(view, o);
 
 	gpu_process_mark(cell, o);
-	cell->absent = !wall || o->unknown;
-	if (wall)
-		cell->number = (uint64_t)(((unsigned __int128)o->residency * 100000 + wall / 2) / wall);
+	grt_cell_share(cell, o->residency, wall);
+	cell->absent |= o->unknown;
 }
 
 static void gpu_process_get_residency(struct grt_cell *cell, const void *view, const void *row, int arg)

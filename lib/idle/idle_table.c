@@ -36,11 +36,6 @@ static const struct grt_idleness_device *device_of(const void *row)
 	return ((const struct idle_device_view *)row)->device;
 }
 
-static uint64_t thousandths(uint64_t part, uint64_t whole)
-{
-	return whole ? (uint64_t)((unsigned __int128)part * 100000 / whole) : 0;
-}
-
 static void idle_table_get_name(struct grt_cell *cell, const void *view, const void *row, int arg)
 {
 	cell->text = device_of(row)->name;
@@ -83,7 +78,7 @@ static void idle_table_get_busy(struct grt_cell *cell, const void *view, const v
 {
 	const struct grt_idleness_device *d = device_of(row);
 
-	cell->number = arg ? thousandths(d->busy, d->last - d->first - d->left_out) : d->busy;
+	cell->number = arg ? grt_share_down(d->busy, d->last - d->first - d->left_out) : d->busy;
 	cell->inferred = d->inferred;
 	cell->estimated = d->untimed || d->sampled;
 }
@@ -146,7 +141,7 @@ static void idle_table_get_time(struct grt_cell *cell, const void *view, const v
 {
 	const struct grt_idleness_row *r = row;
 
-	cell->number = arg ? thousandths(r->ns, grt_idleness_ns(idle_table_device(view, row))) : r->ns;
+	cell->number = arg ? grt_share_down(r->ns, grt_idleness_ns(idle_table_device(view, row))) : r->ns;
 	cell->inferred = r->inferred;
 }
 

@@ -81,7 +81,7 @@ static void group_table_get_busy(struct grt_cell *cell, const void *view, const 
 
 	cell->absent = grt_group_sampled(g) || !g->exec.weight || !span;
 	if (!cell->absent)
-		cell->number = (uint64_t)((unsigned __int128)grt_busy_sum(&g->busy) * 100000 / span);
+		cell->number = grt_share_down(grt_busy_sum(&g->busy), span);
 	cell->inferred = g->busy_inferred;
 	cell->estimated = g->busy.cut;
 }

@@ -37,14 +37,7 @@ static void tsg_times_get_process(struct grt_cell *cell, const void *view, const
 
 static void tsg_times_get_share(struct grt_cell *cell, const void *view, const void *row, int arg)
 {
-	uint64_t wall = grt_tsg_times_wall(view, row);
-
-	cell->absent = !wall;
-	if (wall)
-		cell->number = (uint64_t)(((unsigned __int128)((const struct grt_tsg_time *)row)->residency *
-						   100000 +
-					   wall / 2) /
-					  wall);
+	grt_cell_share(cell, ((const struct grt_tsg_time *)row)->residency, grt_tsg_times_wall(view, row));
 }
 
 static void tsg_times_get_rate(struct grt_cell *cell, const void *view, const void *row, int arg)

@@ -6,6 +6,7 @@
 #define GRT_TABLE_CELLS_H
 
 #include "base/hist.h"
+#include "base/units.h"
 #include "trace/names.h"
 #include "rows.h"
 #include "table.h"
@@ -122,6 +123,13 @@ static inline void grt_cell_hist(struct grt_cell *cell, const struct grt_hist *h
 {
 	cell->absent = !grt_hist_get(h, what, &cell->number);
 	cell->inferred = h->inferred;
+}
+
+/** grt_cell_share - a share, see grt_share(); absent if there is no whole */
+static inline void grt_cell_share(struct grt_cell *cell, uint64_t part, uint64_t whole)
+{
+	cell->number = grt_share(part, whole);
+	cell->absent = !whole;
 }
 
 /** grt_cell_is_marked - whether the name of the cell's column is in the row's list of marked columns */
