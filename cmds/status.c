@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "host/read_all.h"
 #include "kmod/kmod.h"
 #include "cmd.h"
 #include "sources/cuda_ask.h"
@@ -325,20 +326,14 @@ static int status_collect(struct state *s, struct grt_err *err)
 static void status_print_process(pid_t pid, pid_t held)
 {
 	static bool headed;
-	char path[64], comm[64] = "-";
-	FILE *f;
+	char comm[64];
 
-	snprintf(path, sizeof(path), "/proc/%d/comm", (int)pid);
-	f = fopen(path, "re");
-	if (f && fgets(comm, sizeof(comm), f))
-		comm[strcspn(comm, "\n")] = '\0';
-	if (f)
-		fclose(f);
+	read_comm(pid, comm, sizeof(comm));
 	if (!headed)
 		puts("processes with the CUDA library");
 	headed = true;
 	printf("  %-8d ", (int)pid);
-	cmd_put_text(stdout, comm);
+	cmd_put_text(stdout, comm[0] ? comm : "-");
 	if (held < 0)
 		puts("  recorded by a process of another PID namespace");
 	else if (held)

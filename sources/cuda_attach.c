@@ -28,6 +28,7 @@
 
 #include "host/elf_file.h"
 #include "host/maps.h"
+#include "host/read_all.h"
 
 /* Functions are found with libelf, which the loader of BPF programs brings along. */
 #if defined(__x86_64__) && defined(GRT_HAVE_BPF)
@@ -136,32 +137,20 @@ static int attach_refuse(struct attach *a, int code, const char *why, const char
 
 /* -------------------------------------------------------- before anything is done */
 
-static long attach_status(pid_t pid, const char *key, int base)
+static long attach_status(pid_t pid, const char *key)
 {
-	char path[64], line[256];
-	long value = -1;
-	FILE *f;
+	char value[64];
 
-	snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
-	f = fopen(path, "re");
-	while (f && fgets(line, sizeof(line), f))
-		if (!strncmp(line, key, strlen(key)))
-			value = strtol(line + strlen(key), NULL, base);
-	if (f)
-		fclose(f);
-	return value;
+	read_status(pid, key, value, sizeof(value));
+	return strtol(value, NULL, 10);
 }
 
 static int attach_yama(void)
 {
-	FILE *f = fopen("/proc/sys/kernel/yama/ptrace_scope", "re");
-	int scope = 0;
+	char scope[16];
 
-	if (f && fscanf(f, "%d", &scope) != 1)
-		scope = 0;
-	if (f)
-		fclose(f);
-	return scope;
+	read_line("/proc/sys/kernel/yama/ptrace_scope", scope, sizeof(scope));
+	return atoi(scope);
 }
 
 static int attach_no_right(struct attach *a, int code)
@@ -186,8 +175,7 @@ static int attach_no_right(struct attach *a, int code)
 
 static int attach_check(struct attach *a)
 {
-	long tracer = attach_status(a->pid, "TracerPid:", 10),
-	     seccomp = attach_status(a->pid, "Seccomp:", 10);
+	long tracer = attach_status(a->pid, "TracerPid"), seccomp = attach_status(a->pid, "Seccomp");
 	char why[96], path[64];
 	unsigned char head[5] = {0};
 	int fd;

@@ -39,11 +39,7 @@ static bool pc_table_any(const void *state)
 	return ((const struct grt_pc_samples *)state)->pairs.used;
 }
 
-static void pc_table_free(void *state)
-{
-	if (state)
-		grt_pc_samples_free(state);
-}
+GRT_ANALYSIS_FREE(pc_table_free, grt_pc_samples_free)
 
 /* @offset: of the samples in the row; the view is their sum */
 static void pc_table_get_share(struct grt_cell *cell, const void *view, const void *row, int offset)

@@ -387,8 +387,6 @@ static void range_table_free(void *state)
 {
 	struct range_table *t = state;
 
-	if (!t)
-		return;
 	for (struct row *row = grt_keyed_oldest(&t->rows); row; row = grt_keyed_next(&t->rows, row)) {
 		free(row->name);
 		grt_hist_free(&row->wall);

@@ -39,11 +39,7 @@ static int roofline_table_finish(void *state, struct grt_pass *pass)
 	return grt_rooflines_finish(state);
 }
 
-static void roofline_table_free(void *state)
-{
-	if (state)
-		grt_rooflines_free(state);
-}
+GRT_ANALYSIS_FREE(roofline_table_free, grt_rooflines_free)
 
 static bool roofline_table_any(const void *state)
 {

@@ -219,10 +219,8 @@ static void display_bars_free(void *state)
 {
 	struct display_bars *x = state;
 
-	if (x) {
-		grt_bar_rows_free(&x->bars);
-		grt_display_frames_free(x->frames);
-	}
+	grt_bar_rows_free(&x->bars);
+	grt_display_frames_free(x->frames);
 }
 
 static const struct grt_part display_bars_parts[] = {
