@@ -838,19 +838,13 @@ static void cuda_count_process(struct capture *c, const struct reading *r)
 
 static void cuda_on_packet(void *arg, unsigned int process, const struct grt_packet *p)
 {
-	const char *at = (const char *)p + p->header_size, *end = (const char *)p + p->content_size / 8;
+	const struct grt_event *e = NULL;
 	struct capture *c = arg;
 
 	c->reading[process].capture = c;
-	while ((size_t)(end - at) >= sizeof(struct grt_event)) {
-		const struct grt_event *e = (const struct grt_event *)at;
-
-		if (!grt_record_sound(e, (uint64_t)(end - at)))
-			break;
+	while ((e = grt_packet_next(p, e)))
 		if (e->type < GRT_EV_MAX && e->size >= grt_record_size[e->type])
 			cuda_on_image(&c->reading[process].c, e, 0);
-		at += e->size;
-	}
 }
 
 static void cuda_on_end(void *arg, unsigned int process)

@@ -498,20 +498,15 @@ static void triggers_forget_all(struct triggers *t)
 
 int triggers_see(struct triggers *t, const struct grt_packet *p)
 {
-	const char *at = (const char *)p + p->header_size, *end = (const char *)p + p->content_size / 8;
+	const struct grt_event *e = NULL;
 	int ret = 0;
 
 	if (grt_packet_fate(p, GRT_FATE_LOST))
 		triggers_forget_all(t);
-	while (!ret && (size_t)(end - at) >= sizeof(struct grt_event)) {
-		const struct grt_event *e = (const struct grt_event *)at;
-
-		if (!grt_record_sound(e, (uint64_t)(end - at)))
-			break;
+	while (!ret && (e = grt_packet_next(p, e))) {
 		/* it is no error if an older program did not write these fields */
 		if (e->type < GRT_EV_MAX && e->size >= grt_record_size[e->type])
 			ret = triggers_see_event(t, e);
-		at += e->size;
 	}
 	return ret;
 }
