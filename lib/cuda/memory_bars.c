@@ -178,10 +178,7 @@ static void memory_bars_notes(void *state, struct grt_pass *pass)
 			 x->memory.over);
 }
 
-static bool memory_bars_any(const void *state)
-{
-	return ((const struct memory_bars *)state)->used;
-}
+GRT_ANALYSIS_ANY(memory_bars_any, memory_bars, used)
 
 static void memory_bars_free(void *state)
 {

@@ -29,15 +29,9 @@ static int pc_table_event(void *state, const struct grt_event *e, struct grt_pas
 	return grt_pc_samples_event(state, e);
 }
 
-static int pc_table_finish(void *state, struct grt_pass *pass)
-{
-	return grt_pc_samples_finish(state);
-}
+GRT_ANALYSIS_FINISH(pc_table_finish, grt_pc_samples_finish)
 
-static bool pc_table_any(const void *state)
-{
-	return ((const struct grt_pc_samples *)state)->pairs.used;
-}
+GRT_ANALYSIS_ANY(pc_table_any, grt_pc_samples, pairs.used)
 
 GRT_ANALYSIS_FREE(pc_table_free, grt_pc_samples_free)
 

@@ -34,17 +34,11 @@ static int roofline_table_event(void *state, const struct grt_event *e, struct g
 	return grt_rooflines_event(state, e, pass->names);
 }
 
-static int roofline_table_finish(void *state, struct grt_pass *pass)
-{
-	return grt_rooflines_finish(state);
-}
+GRT_ANALYSIS_FINISH(roofline_table_finish, grt_rooflines_finish)
 
 GRT_ANALYSIS_FREE(roofline_table_free, grt_rooflines_free)
 
-static bool roofline_table_any(const void *state)
-{
-	return ((const struct grt_rooflines *)state)->rows.used;
-}
+GRT_ANALYSIS_ANY(roofline_table_any, grt_rooflines, rows.used)
 
 /* ----------------------------------------------------------------- columns */
 

@@ -277,10 +277,7 @@ static void stream_bars_notes(void *state, struct grt_pass *pass)
 			x->bars.over, STREAMS_MAX);
 }
 
-static bool stream_bars_any(const void *state)
-{
-	return ((const struct stream_bars *)state)->bars.rows.used;
-}
+GRT_ANALYSIS_ANY(stream_bars_any, stream_bars, bars.rows.used)
 
 static void stream_bars_free(void *state)
 {

@@ -224,10 +224,7 @@ static void counter_bars_notes(void *state, struct grt_pass *pass)
 			 x->counters.over, GRT_COUNTERS_MAX);
 }
 
-static bool counter_bars_any(const void *state)
-{
-	return ((const struct counter_bars *)state)->rows.used;
-}
+GRT_ANALYSIS_ANY(counter_bars_any, counter_bars, rows.used)
 
 static void counter_bars_free(void *state)
 {

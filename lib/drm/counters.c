@@ -277,10 +277,7 @@ static int write_counters(void *state, const struct grt_part *part, struct grt_p
 
 GRT_ANALYSIS_FREE(free_counters, grt_counters_free)
 
-static bool any_counters(const void *state)
-{
-	return ((const struct grt_counters *)state)->rows.used;
-}
+GRT_ANALYSIS_ANY(any_counters, grt_counters, rows.used)
 
 static const uint16_t counter_types[] = {GRT_EV_COUNTER, 0};
 static const struct grt_part counter_parts[] = {

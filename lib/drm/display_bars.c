@@ -210,10 +210,7 @@ static void display_bars_notes(void *state, struct grt_pass *pass)
 			 x->bars.over, count.over);
 }
 
-static bool display_bars_any(const void *state)
-{
-	return ((const struct display_bars *)state)->bars.rows.used;
-}
+GRT_ANALYSIS_ANY(display_bars_any, display_bars, bars.rows.used)
 
 static void display_bars_free(void *state)
 {

@@ -357,10 +357,7 @@ static int write_frame_sentences(void *state, const struct grt_part *part, struc
 
 GRT_ANALYSIS_NEW(new_display_frames, struct grt_display_frames, grt_display_frames_new)
 
-static int finish_display_frames(void *state, struct grt_pass *pass)
-{
-	return grt_display_frames_finish(state);
-}
+GRT_ANALYSIS_FINISH(finish_display_frames, grt_display_frames_finish)
 
 GRT_ANALYSIS_EVENT(display_frame_table_take_event, grt_display_frames_event)
 GRT_ANALYSIS_JOB(display_frame_table_take_job, grt_display_frames_job)

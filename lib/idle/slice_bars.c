@@ -161,10 +161,7 @@ static void slice_bars_notes(void *state, struct grt_pass *pass)
 			 x->over, ROWS_MAX);
 }
 
-static bool slice_bars_any(const void *state)
-{
-	return ((const struct grt_bar_rows *)state)->rows.used;
-}
+GRT_ANALYSIS_ANY(slice_bars_any, grt_bar_rows, rows.used)
 
 GRT_ANALYSIS_FREE(slice_bars_free, grt_bar_rows_free)
 

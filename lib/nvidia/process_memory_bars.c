@@ -190,10 +190,7 @@ static void holder_bars_notes(void *state, struct grt_pass *pass)
 			 x->memory.over);
 }
 
-static bool holder_bars_any(const void *state)
-{
-	return ((const struct process_memory_bars *)state)->used;
-}
+GRT_ANALYSIS_ANY(holder_bars_any, process_memory_bars, used)
 
 static void holder_bars_free(void *state)
 {

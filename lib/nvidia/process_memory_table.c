@@ -437,10 +437,7 @@ static void memory_table_notes(void *state, struct grt_pass *pass)
 			 p->cuda.used);
 }
 
-static bool memory_table_any(const void *state)
-{
-	return ((const struct process_memory *)state)->memory.used;
-}
+GRT_ANALYSIS_ANY(memory_table_any, process_memory, memory.used)
 
 static void memory_table_free(void *state)
 {

@@ -158,10 +158,7 @@ static void uvm_bars_notes(void *state, struct grt_pass *pass)
 			 x->over, ROWS_MAX);
 }
 
-static bool uvm_bars_any(const void *state)
-{
-	return ((const struct grt_bar_rows *)state)->rows.used;
-}
+GRT_ANALYSIS_ANY(uvm_bars_any, grt_bar_rows, rows.used)
 
 GRT_ANALYSIS_FREE(uvm_bars_free, grt_bar_rows_free)
 

@@ -391,10 +391,7 @@ static void path_within(void *state, uint64_t from, uint64_t to)
 	grt_path_within(state, from, to);
 }
 
-static int path_finish(void *state, struct grt_pass *pass)
-{
-	return grt_path_finish(state);
-}
+GRT_ANALYSIS_FINISH(path_finish, grt_path_finish)
 
 GRT_ANALYSIS_EVENT(path_event, grt_path_event)
 GRT_ANALYSIS_JOB(path_job, grt_path_job)

@@ -223,10 +223,7 @@ static void thread_bars_notes(void *state, struct grt_pass *pass)
 			 x->over, THREADS_MAX);
 }
 
-static bool thread_bars_any(const void *state)
-{
-	return ((const struct thread_bars *)state)->used;
-}
+GRT_ANALYSIS_ANY(thread_bars_any, thread_bars, used)
 
 static void thread_bars_free(void *state)
 {
