@@ -21,6 +21,7 @@
 #include <unistd.h>
 
 #include "sources/bpf/bpf.h"
+#include "base/clock.h"
 #include "base/say.h"
 #include "codes/cuda_codes.h"
 #include "cuda_ask.h"
@@ -536,14 +537,6 @@ static int cuda_set_library(struct capture *c, const char *variable, const char 
 	return 0;
 }
 
-static uint64_t cuda_now(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
-}
-
 static int cuda_set_duty(const struct grt_duty *d)
 {
 	char text[96];
@@ -557,7 +550,7 @@ static int cuda_set_window(void)
 {
 	char until[32];
 
-	snprintf(until, sizeof(until), "%" PRIu64, cuda_now() + (uint64_t)(delay * 1e9));
+	snprintf(until, sizeof(until), "%" PRIu64, grt_now() + (uint64_t)(delay * 1e9));
 	return (capture_range ? setenv("GRTRACE_CAPTURE", capture_range, 1) : unsetenv("GRTRACE_CAPTURE")) ||
 	       (delay > 0 ? setenv("GRTRACE_DELAY", until, 1) : unsetenv("GRTRACE_DELAY"));
 }

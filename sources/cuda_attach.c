@@ -26,6 +26,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "host/elf_file.h"
 #include "host/maps.h"
 #include "host/read_all.h"
@@ -121,14 +122,6 @@ struct attach {
 	struct cuda_attach *out;
 	struct grt_err *err;
 };
-
-static uint64_t attach_now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000ULL + (uint64_t)t.tv_nsec;
-}
 
 static int attach_refuse(struct attach *a, int code, const char *why, const char *fix)
 {
@@ -377,12 +370,12 @@ static pid_t attach_choose(struct attach *a)
 static int attach_wait_stop(struct attach *a)
 {
 	struct timespec moment = {.tv_nsec = 20000};
-	uint64_t limit = attach_now() + ATTACH_STOP_MS * 1000000ULL;
+	uint64_t limit = grt_now() + ATTACH_STOP_MS * 1000000ULL;
 	int status;
 	pid_t pid;
 
 	while (!(pid = waitpid(a->tid, &status, __WALL | WNOHANG))) {
-		if (attach_now() > limit)
+		if (grt_now() > limit)
 			return -ETIMEDOUT;
 		nanosleep(&moment, NULL);
 	}
@@ -408,7 +401,7 @@ static int attach_let_go(struct attach *a, const struct user_regs_struct *regs, 
 		ret = ret ?: -errno;
 	if (ptrace(PTRACE_DETACH, a->tid, 0, 0))
 		ret = ret ?: -errno;
-	now = attach_now();
+	now = grt_now();
 	if (now - a->stopped > a->out->longest)
 		a->out->longest = now - a->stopped;
 	return ret;
@@ -431,7 +424,7 @@ static int attach_stop_one(struct attach *a)
 	a->tid = attach_choose(a);
 	if (!a->tid)
 		return -EAGAIN;
-	a->stopped = attach_now();
+	a->stopped = grt_now();
 	if (ptrace(PTRACE_SEIZE, a->tid, 0, 0))
 		return errno == ESRCH ? -EAGAIN : -errno;
 	if (ptrace(PTRACE_INTERRUPT, a->tid, 0, 0))
@@ -600,12 +593,12 @@ static void attach_wait_out(struct attach *a, uint64_t at)
 static int attach_wait_loaded(struct attach *a, uint64_t at)
 {
 	struct timespec moment = {.tv_nsec = 500000};
-	uint64_t limit = attach_now() + ATTACH_LOAD_MS * 1000000ULL;
+	uint64_t limit = grt_now() + ATTACH_LOAD_MS * 1000000ULL;
 	struct attach_data d = {.done = 0};
 	char why[256] = "dlopen() failed";
 
 	while (pread(a->mem, &d, sizeof(d), (off_t)(at + ATTACH_DATA)) == sizeof(d) && !d.done) {
-		if (attach_now() > limit)
+		if (grt_now() > limit)
 			return attach_refuse(a, -ETIMEDOUT,
 					     "another of its threads holds the dynamic linker's lock",
 					     "try again");
