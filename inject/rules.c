@@ -7,7 +7,6 @@
  */
 #include "rules.h"
 
-#include "base/fnv.h"
 #include "reserve.h"
 #include "stack.h"
 
@@ -198,6 +197,15 @@ void grt_rules_refresh(void)
 
 /* --------------------------------------------------------------- modules */
 
+static uint64_t rules_mix(uint64_t hash, const void *data, size_t size)
+{
+	const uint8_t *p = data;
+
+	for (size_t i = 0; i < size; i++)
+		hash = (hash ^ p[i]) * 0x100000001b3ULL;
+	return hash;
+}
+
 /* The build id among the notes of a segment (linux/elf.h: NT_GNU_BUILD_ID). */
 static void rules_build_id_in(struct grt_umodule *m, const char *at, const char *end)
 {
@@ -256,11 +264,11 @@ static void rules_describe(struct grt_umodule *m, const struct dl_phdr_info *inf
  */
 static uint64_t rules_module_key(const struct grt_umodule *module)
 {
-	uint64_t key = grt_fnv(GRT_FNV_START, module->path, strlen(module->path));
+	uint64_t key = rules_mix(0xcbf29ce484222325ULL, module->path, strlen(module->path));
 	struct grt_umodule m = *module;
 
 	m.path = NULL;
-	return grt_fnv(key, &m, sizeof(m)) | 1;
+	return rules_mix(key, &m, sizeof(m)) | 1;
 }
 
 /* NULL: no room. */
