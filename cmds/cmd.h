@@ -206,9 +206,6 @@ void cmd_tell_gpus(void);
 /** cmd_tell - prints a message to standard error, escaped like cmd_put_text() */
 void cmd_tell(const char *command, const char *text);
 
-/** cmd_put_json - prints text as a JSON string with its quotes; bytes that are not UTF-8 become U+FFFD */
-void cmd_put_json(FILE *f, const char *text);
-
 /** cmd_put_one_line - prints a JSON object of the writer as one line; no string in it may have a newline */
 void cmd_put_one_line(const char *text);
 

@@ -205,13 +205,6 @@ void cmd_tell(const char *command, const char *text)
 	fputc('\n', stderr);
 }
 
-void cmd_put_json(FILE *f, const char *text)
-{
-	fputc('"', f);
-	grt_escape_print(GRT_ESCAPE_JSON, f, text, strlen(text));
-	fputc('"', f);
-}
-
 void cmd_put_one_line(const char *text)
 {
 	for (; *text; text++)

@@ -266,6 +266,18 @@ static void write_plain_balance(struct grt_writer *w, const struct balance *b)
 	grt_writer_fields(w, NULL, line, (const struct grt_field_value[]){{.name = NULL}});
 }
 
+/*
+ * A packet's balance is known when its first event is read; in live streams, its last events may come after
+ * the end.
+ */
+uint64_t reading_unread(const struct grt_session *s, bool live)
+{
+	const struct grt_health *h = grt_session_health(s);
+	uint64_t delivered = h->balance.fate[GRT_FATE_DELIVERED];
+
+	return live && delivered > h->events ? delivered - h->events : 0;
+}
+
 void reading_balance(struct grt_writer *w, const struct grt_health *h, uint64_t unread)
 {
 	const struct balance b = {

@@ -44,6 +44,10 @@ void reading_span_fields(struct grt_fields *f, const struct reading_span *span);
 
 extern const struct grt_table reading_health_pairs, reading_join_pairs, reading_balance_pairs;
 
+/** reading_unread - the number of events in unfinished packets that are later than the end of a @live stream
+ */
+uint64_t reading_unread(const struct grt_session *s, bool live);
+
 /** reading_health, reading_joins, reading_balance - write these tables; a balance with only delivered events
  * is one line of text, unless the writer is verbose */
 void reading_health(struct grt_writer *w, const struct grt_health *h);

@@ -15,6 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "host/read_all.h"
 #include "record/record_box.h"
 #include "trace/env.h"
 #include "trace/segment.h"
@@ -35,42 +36,23 @@ static const struct cmd_opt options[] = {
 
 /* ------------------------------------------------------------ the process */
 
-/* A value of /proc/PID/status. */
-static bool snapshot_status(int pid, const char *key, char *value, size_t room)
-{
-	char path[64], line[256];
-	size_t length = strlen(key);
-	bool found = false;
-	FILE *f;
-
-	snprintf(path, sizeof(path), "/proc/%d/status", pid);
-	f = fopen(path, "re");
-	while (f && !found && fgets(line, sizeof(line), f)) {
-		found = !strncmp(line, key, length) && line[length] == ':';
-		if (found)
-			snprintf(value, room, "%.*s", (int)strcspn(line + length + 2, "\n"),
-				 line + length + 2);
-	}
-	if (f)
-		fclose(f);
-	return found;
-}
-
 static bool snapshot_is_box(int pid)
 {
 	char value[64];
 
-	if (!snapshot_status(pid, "Name", value, sizeof(value)) || strcmp(value, RECORD_BOX_COMM))
+	read_status(pid, "Name", value, sizeof(value));
+	if (strcmp(value, RECORD_BOX_COMM))
 		return false;
-	return snapshot_status(pid, "SigCgt", value, sizeof(value)) &&
-	       strtoull(value, NULL, 16) >> (SIGUSR1 - 1) & 1;
+	read_status(pid, "SigCgt", value, sizeof(value));
+	return strtoull(value, NULL, 16) >> (SIGUSR1 - 1) & 1;
 }
 
 static int snapshot_parent(int pid)
 {
 	char value[32];
 
-	return snapshot_status(pid, "PPid", value, sizeof(value)) ? atoi(value) : 0;
+	read_status(pid, "PPid", value, sizeof(value));
+	return atoi(value);
 }
 
 /*

@@ -8,9 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "host/read_all.h"
 #include "kmod/kmod.h"
 #include "cmd.h"
 #include "sources/cuda_ask.h"
+#include "table/json_cells.h"
 #include "table/table.h"
 
 #define BAR 20
@@ -253,7 +255,7 @@ static void json_limits(const struct state *s)
 		if (!status_differs(s, key, value, sizeof(value)))
 			continue;
 		printf("%s\"%s\":", comma, key->name);
-		cmd_put_json(stdout, value);
+		grt_json_put_string(stdout, value);
 		comma = ",";
 	}
 	putchar('}');
@@ -270,17 +272,17 @@ static void json_adapters(const struct state *s)
 		if (sscanf(line, "%63s", name) != 1)
 			continue;
 		printf("%s{\"name\":", comma);
-		cmd_put_json(stdout, name);
+		grt_json_put_string(stdout, name);
 		fputs(",\"driver\":", stdout);
 		word(line, length, "driver", value, sizeof(value));
-		cmd_put_json(stdout, value);
+		grt_json_put_string(stdout, value);
 		word(line, length, "bound", value, sizeof(value));
 		printf(",\"bound\":%s,\"tracepoints\":", !strcmp(value, "1") ? "true" : "false");
 		word(line, length, "tracepoints", value, sizeof(value));
-		cmd_put_json(stdout, value);
+		grt_json_put_string(stdout, value);
 		fputs(",\"missing\":", stdout);
 		word(line, length, "missing", value, sizeof(value));
-		cmd_put_json(stdout, value);
+		grt_json_put_string(stdout, value);
 		putchar('}');
 		comma = ",";
 	}
@@ -290,7 +292,7 @@ static void json_adapters(const struct state *s)
 static void print_json(const struct state *s)
 {
 	fputs("{\"version\":", stdout);
-	cmd_put_json(stdout, s->kmod.version);
+	grt_json_put_string(stdout, s->kmod.version);
 	printf(",\"format\":%u,\"state\":\"%s\",\"reader_pid\":", s->kmod.format,
 	       s->running ? "running" : "stopped");
 	printf(s->stats.reader ? "%d" : "null", s->stats.reader);
@@ -324,20 +326,14 @@ static int status_collect(struct state *s, struct grt_err *err)
 static void status_print_process(pid_t pid, pid_t held)
 {
 	static bool headed;
-	char path[64], comm[64] = "-";
-	FILE *f;
+	char comm[64];
 
-	snprintf(path, sizeof(path), "/proc/%d/comm", (int)pid);
-	f = fopen(path, "re");
-	if (f && fgets(comm, sizeof(comm), f))
-		comm[strcspn(comm, "\n")] = '\0';
-	if (f)
-		fclose(f);
+	read_comm(pid, comm, sizeof(comm));
 	if (!headed)
 		puts("processes with the CUDA library");
 	headed = true;
 	printf("  %-8d ", (int)pid);
-	cmd_put_text(stdout, comm);
+	cmd_put_text(stdout, comm[0] ? comm : "-");
 	if (held < 0)
 		puts("  recorded by a process of another PID namespace");
 	else if (held)

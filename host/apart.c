@@ -26,6 +26,7 @@
 #include <unistd.h>
 
 #include "capabilities.h"
+#include "read_all.h"
 
 #define NOBODY 65534
 /* Limit of the memory of apart_run(). */
@@ -51,14 +52,12 @@ struct reply {
 static int limit_memory(uint64_t more)
 {
 #ifndef __SANITIZE_ADDRESS__
-	unsigned long long pages = 0;
-	FILE *f = fopen("/proc/self/statm", "re");
+	unsigned long long pages;
 	struct rlimit limit;
+	char text[64];
 
-	if (!f || fscanf(f, "%llu", &pages) != 1)
-		pages = 0;
-	if (f)
-		fclose(f);
+	read_line("/proc/self/statm", text, sizeof(text));
+	pages = strtoull(text, NULL, 10);
 	limit.rlim_cur = limit.rlim_max = pages * (unsigned long long)sysconf(_SC_PAGESIZE) + more;
 	if (setrlimit(RLIMIT_AS, &limit))
 		return -errno;

@@ -3,6 +3,7 @@
 #include "read_all.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -48,4 +49,32 @@ void read_line(const char *path, char *line, size_t room)
 	if (f)
 		fclose(f);
 	line[strcspn(line, "\n")] = '\0';
+}
+
+void read_comm(pid_t pid, char *comm, size_t room)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/comm", (int)pid);
+	read_line(path, comm, room);
+}
+
+void read_status(pid_t pid, const char *key, char *value, size_t room)
+{
+	char path[64], line[256];
+	size_t length = strlen(key);
+	bool found = false;
+	FILE *f;
+
+	value[0] = '\0';
+	snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
+	f = fopen(path, "re");
+	while (f && !found && fgets(line, sizeof(line), f)) {
+		found = !strncmp(line, key, length) && line[length] == ':';
+		if (found)
+			snprintf(value, room, "%.*s", (int)strcspn(line + length + 2, "\n"),
+				 line + length + 2);
+	}
+	if (f)
+		fclose(f);
 }

@@ -18,6 +18,7 @@
 #include "inject.h"
 #include "nvtx.h"
 #include "python.h"
+#include "reserve.h"
 #include "unwind.h"
 
 /* Texts that have no room here are written again, with another number. */
@@ -88,21 +89,13 @@ void define_close(void)
 
 /* -------------------------------------------------------------- strings */
 
-static void *define_reserve(size_t bytes)
-{
-	void *at =
-		mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-
-	return at == MAP_FAILED ? NULL : at;
-}
-
 static bool define_make_tables(void)
 {
 	if (bucket)
 		return true;
-	arena = define_reserve(ARENA_BYTES);
-	string = define_reserve((STRINGS_MAX + 1) * sizeof(*string));
-	bucket = arena && string ? define_reserve(STRINGS_MAX * sizeof(*bucket)) : NULL;
+	arena = reserve_memory(ARENA_BYTES);
+	string = reserve_memory((STRINGS_MAX + 1) * sizeof(*string));
+	bucket = arena && string ? reserve_memory(STRINGS_MAX * sizeof(*bucket)) : NULL;
 	return bucket;
 }
 

@@ -7,10 +7,10 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/mman.h>
 
 #include "inject.h"
 #include "nvtx.h"
+#include "reserve.h"
 #include "tree.h"
 
 #define NAMES_MAX (1U << 19)
@@ -55,20 +55,12 @@ static struct {
 	_Atomic uint32_t name;
 } category_of[CATEGORIES];
 
-static void *names_reserve(size_t bytes)
-{
-	void *at =
-		mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-
-	return at == MAP_FAILED ? NULL : at;
-}
-
 int nvtx_names_init(void)
 {
-	names.name = names_reserve((NAMES_MAX + 1) * sizeof(*names.name));
-	names.slot = names_reserve(NAMES_SLOTS * sizeof(*names.slot));
-	names.string = names_reserve((NAMES_MAX + 1) * sizeof(*names.string));
-	names.arena = names_reserve(ARENA_BYTES);
+	names.name = reserve_memory((NAMES_MAX + 1) * sizeof(*names.name));
+	names.slot = reserve_memory(NAMES_SLOTS * sizeof(*names.slot));
+	names.string = reserve_memory((NAMES_MAX + 1) * sizeof(*names.string));
+	names.arena = reserve_memory(ARENA_BYTES);
 	if (!names.name || !names.slot || !names.string || !names.arena)
 		return -ENOMEM;
 	return grt_tree_init(&chains, CHAINS_MAX, 1);

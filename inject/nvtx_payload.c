@@ -11,10 +11,10 @@
  */
 #include <errno.h>
 #include <string.h>
-#include <sys/mman.h>
 
 #include "inject.h"
 #include "nvtx.h"
+#include "reserve.h"
 
 #define SCHEMAS_MAX 4096U
 #define SCHEMA_SLOTS (SCHEMAS_MAX * 2)
@@ -194,14 +194,6 @@ static struct {
 	_Atomic uint64_t unread;
 } all;
 
-static void *payload_reserve(size_t bytes)
-{
-	void *at =
-		mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-
-	return at == MAP_FAILED ? NULL : at;
-}
-
 /*
  * The first fields describe structs that consist of one value of a type; the number of the field is the type.
  */
@@ -217,10 +209,10 @@ static void payload_init_types(void)
 
 int nvtx_payload_init(void)
 {
-	all.schema = payload_reserve((SCHEMAS_MAX + 1) * sizeof(*all.schema));
-	all.slot = payload_reserve(SCHEMA_SLOTS * sizeof(*all.slot));
-	all.field = payload_reserve(FIELDS_MAX * sizeof(*all.field));
-	all.value = payload_reserve(VALUES_MAX * sizeof(*all.value));
+	all.schema = reserve_memory((SCHEMAS_MAX + 1) * sizeof(*all.schema));
+	all.slot = reserve_memory(SCHEMA_SLOTS * sizeof(*all.slot));
+	all.field = reserve_memory(FIELDS_MAX * sizeof(*all.field));
+	all.value = reserve_memory(VALUES_MAX * sizeof(*all.value));
 	if (!all.schema || !all.slot || !all.field || !all.value)
 		return -ENOMEM;
 	payload_init_types();

@@ -12,6 +12,7 @@
  */
 #include "python.h"
 #include "python_format.h"
+#include "reserve.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -19,7 +20,6 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
@@ -706,21 +706,13 @@ uint32_t grt_python_texts(uint64_t *no_memory)
 
 /* ------------------------------------------------------------------- start */
 
-static void *python_reserve(size_t size)
-{
-	void *p =
-		mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-
-	return p == MAP_FAILED ? NULL : p;
-}
-
 static bool python_make_tables(void)
 {
-	py.known = python_reserve(KNOWN_SLOTS * sizeof(*py.known));
-	py.text = python_reserve(TEXT_MAX * sizeof(*py.text));
-	py.text_slot = python_reserve(TEXT_SLOTS * sizeof(*py.text_slot));
-	py.string_slot = python_reserve(STRING_SLOTS * sizeof(*py.string_slot));
-	py.arena = python_reserve(ARENA_SIZE);
+	py.known = reserve_memory(KNOWN_SLOTS * sizeof(*py.known));
+	py.text = reserve_memory(TEXT_MAX * sizeof(*py.text));
+	py.text_slot = reserve_memory(TEXT_SLOTS * sizeof(*py.text_slot));
+	py.string_slot = reserve_memory(STRING_SLOTS * sizeof(*py.string_slot));
+	py.arena = reserve_memory(ARENA_SIZE);
 	return py.known && py.text && py.text_slot && py.string_slot && py.arena;
 }
 

@@ -7,13 +7,13 @@
  */
 #include "rules.h"
 
+#include "reserve.h"
 #include "stack.h"
 
 #include <dlfcn.h>
 #include <errno.h>
 #include <link.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
@@ -54,14 +54,6 @@ static struct {
 static void rules_count(_Atomic uint64_t *counter)
 {
 	atomic_fetch_add_explicit(counter, 1, memory_order_relaxed);
-}
-
-static void *rules_reserve(size_t size)
-{
-	void *p =
-		mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-
-	return p == MAP_FAILED ? NULL : p;
 }
 
 /* ----------------------------------------- what the dynamic linker counts */
@@ -590,11 +582,11 @@ int grt_rules_init(void)
 {
 	struct counts c;
 
-	grt_rules.slot = rules_reserve(GRT_RULE_SLOTS * sizeof(*grt_rules.slot));
-	state.long_rule = rules_reserve(LONG_MAX_RULES * sizeof(*state.long_rule));
-	state.module = rules_reserve((GRT_RULE_MODULE_MAX + 1) * sizeof(*state.module));
-	state.module_key = rules_reserve((GRT_RULE_MODULE_MAX + 1) * sizeof(*state.module_key));
-	state.path = rules_reserve(PATHS_SIZE);
+	grt_rules.slot = reserve_memory(GRT_RULE_SLOTS * sizeof(*grt_rules.slot));
+	state.long_rule = reserve_memory(LONG_MAX_RULES * sizeof(*state.long_rule));
+	state.module = reserve_memory((GRT_RULE_MODULE_MAX + 1) * sizeof(*state.module));
+	state.module_key = reserve_memory((GRT_RULE_MODULE_MAX + 1) * sizeof(*state.module_key));
+	state.path = reserve_memory(PATHS_SIZE);
 	if (!grt_rules.slot || !state.long_rule || !state.module || !state.module_key || !state.path)
 		return -ENOMEM;
 	c = rules_linker_counts();

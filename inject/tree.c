@@ -9,7 +9,8 @@
 
 #include <errno.h>
 #include <stddef.h>
-#include <sys/mman.h>
+
+#include "reserve.h"
 
 /* Two slots per node, so that probes are short; there are never more nodes than slots. */
 static uint32_t tree_slots_for(uint32_t max)
@@ -19,14 +20,6 @@ static uint32_t tree_slots_for(uint32_t max)
 	while (slots < 2 * max)
 		slots *= 2;
 	return slots;
-}
-
-static void *tree_reserve(size_t size)
-{
-	void *p =
-		mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-
-	return p == MAP_FAILED ? NULL : p;
 }
 
 int grt_tree_init(struct grt_tree *t, uint32_t max, uint32_t roots)
@@ -41,8 +34,8 @@ int grt_tree_init(struct grt_tree *t, uint32_t max, uint32_t roots)
 		max = 1U << 29;
 	t->max = max;
 	t->mask = tree_slots_for(max) - 1;
-	t->node = tree_reserve(((size_t)max + 1) * sizeof(*t->node));
-	t->slot = tree_reserve(((size_t)t->mask + 1) * sizeof(*t->slot));
+	t->node = reserve_memory(((size_t)max + 1) * sizeof(*t->node));
+	t->slot = reserve_memory(((size_t)t->mask + 1) * sizeof(*t->slot));
 	if (!t->node || !t->slot)
 		return -ENOMEM;
 	for (uint32_t id = 1; id <= roots; id++)

@@ -467,11 +467,10 @@ int kmod_stats(struct kmod *k, struct kmod_stats *s, struct grt_err *err)
 
 int kmod_busy(const char *what, int reader, struct grt_err *err)
 {
-	char path[64], comm[32], why[128] = "another program reads it", fix[64] = "";
+	char comm[32], why[128] = "another program reads it", fix[64] = "";
 
 	if (reader > 0) {
-		snprintf(path, sizeof(path), "/proc/%d/comm", reader);
-		read_line(path, comm, sizeof(comm));
+		read_comm(reader, comm, sizeof(comm));
 		snprintf(why, sizeof(why), "process %d%s%s%s reads it", reader, *comm ? " (" : "", comm,
 			 *comm ? ")" : "");
 		snprintf(fix, sizeof(fix), "sudo kill -INT %d, or wait until it ends", reader);

@@ -21,6 +21,7 @@
 #include <unistd.h>
 
 #include "sources/bpf/bpf.h"
+#include "base/clock.h"
 #include "base/say.h"
 #include "codes/cuda_codes.h"
 #include "cuda_ask.h"
@@ -536,14 +537,6 @@ static int cuda_set_library(struct capture *c, const char *variable, const char 
 	return 0;
 }
 
-static uint64_t cuda_now(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
-}
-
 static int cuda_set_duty(const struct grt_duty *d)
 {
 	char text[96];
@@ -557,7 +550,7 @@ static int cuda_set_window(void)
 {
 	char until[32];
 
-	snprintf(until, sizeof(until), "%" PRIu64, cuda_now() + (uint64_t)(delay * 1e9));
+	snprintf(until, sizeof(until), "%" PRIu64, grt_now() + (uint64_t)(delay * 1e9));
 	return (capture_range ? setenv("GRTRACE_CAPTURE", capture_range, 1) : unsetenv("GRTRACE_CAPTURE")) ||
 	       (delay > 0 ? setenv("GRTRACE_DELAY", until, 1) : unsetenv("GRTRACE_DELAY"));
 }
@@ -838,19 +831,13 @@ static void cuda_count_process(struct capture *c, const struct reading *r)
 
 static void cuda_on_packet(void *arg, unsigned int process, const struct grt_packet *p)
 {
-	const char *at = (const char *)p + p->header_size, *end = (const char *)p + p->content_size / 8;
+	const struct grt_event *e = NULL;
 	struct capture *c = arg;
 
 	c->reading[process].capture = c;
-	while ((size_t)(end - at) >= sizeof(struct grt_event)) {
-		const struct grt_event *e = (const struct grt_event *)at;
-
-		if (!grt_record_sound(e, (uint64_t)(end - at)))
-			break;
+	while ((e = grt_packet_next(p, e)))
 		if (e->type < GRT_EV_MAX && e->size >= grt_record_size[e->type])
 			cuda_on_image(&c->reading[process].c, e, 0);
-		at += e->size;
-	}
 }
 
 static void cuda_on_end(void *arg, unsigned int process)

@@ -25,6 +25,7 @@
 
 #include "host/links.h"
 #include "host/maps.h"
+#include "host/read_all.h"
 #include "owners.h"
 
 #define ANSWER_MS 5000
@@ -61,18 +62,10 @@ static int ask_unreadable(pid_t pid, int code, struct grt_err *err)
 /* The last one of the process's numbers, which is its number in its own namespace. */
 static uint32_t ask_own_number(pid_t pid)
 {
-	char path[64], line[256];
-	unsigned long number = 0;
-	FILE *f;
+	char numbers[256];
 
-	snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
-	f = fopen(path, "re");
-	while (f && fgets(line, sizeof(line), f))
-		if (!strncmp(line, "NSpid:", 6))
-			number = strtoul(strrchr(line, '\t') ?: line, NULL, 10);
-	if (f)
-		fclose(f);
-	return (uint32_t)number;
+	read_status(pid, "NSpid", numbers, sizeof(numbers));
+	return (uint32_t)strtoul(strrchr(numbers, '\t') ?: numbers, NULL, 10);
 }
 
 static bool ask_take_page(struct cuda_ask *a, int proc, const char *name)

@@ -26,8 +26,10 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "host/elf_file.h"
 #include "host/maps.h"
+#include "host/read_all.h"
 #include "seccomp.h"
 
 /* Functions are found with libelf, which the loader of BPF programs brings along. */
@@ -124,14 +126,6 @@ struct attach {
 	struct grt_err *err;
 };
 
-static uint64_t attach_now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000ULL + (uint64_t)t.tv_nsec;
-}
-
 static int attach_refuse(struct attach *a, int code, const char *why, const char *fix)
 {
 	return grt_err_set(a->err, code, why, fix, "cannot load the library into process %d", (int)a->pid);
@@ -139,32 +133,21 @@ static int attach_refuse(struct attach *a, int code, const char *why, const char
 
 /* -------------------------------------------------------- before anything is done */
 
-static long attach_status(pid_t pid, pid_t tid, const char *key)
+/* A number in the status of a thread, which has a directory of its own; 0: it has none. */
+static long attach_status(pid_t tid, const char *key)
 {
-	char path[64], line[256];
-	long value = -1;
-	FILE *f;
+	char value[64];
 
-	snprintf(path, sizeof(path), "/proc/%d/task/%d/status", (int)pid, (int)tid);
-	f = fopen(path, "re");
-	while (f && fgets(line, sizeof(line), f))
-		if (!strncmp(line, key, strlen(key)))
-			value = strtol(line + strlen(key), NULL, 10);
-	if (f)
-		fclose(f);
-	return value;
+	read_status(tid, key, value, sizeof(value));
+	return strtol(value, NULL, 10);
 }
 
 static int attach_yama(void)
 {
-	FILE *f = fopen("/proc/sys/kernel/yama/ptrace_scope", "re");
-	int scope = 0;
+	char scope[16];
 
-	if (f && fscanf(f, "%d", &scope) != 1)
-		scope = 0;
-	if (f)
-		fclose(f);
-	return scope;
+	read_line("/proc/sys/kernel/yama/ptrace_scope", scope, sizeof(scope));
+	return atoi(scope);
 }
 
 static int attach_no_right(struct attach *a, int code)
@@ -213,7 +196,7 @@ static int attach_look_for_filters(struct attach *a)
 	pid_t tid;
 
 	while ((tid = attach_next_thread(a, &d))) {
-		long mode = attach_status(a->pid, tid, "Seccomp:");
+		long mode = attach_status(tid, "Seccomp");
 
 		a->filtered |= mode > 1;
 		strict |= mode == 1;
@@ -226,7 +209,7 @@ static int attach_look_for_filters(struct attach *a)
 
 static int attach_check(struct attach *a)
 {
-	long tracer = attach_status(a->pid, a->pid, "TracerPid:");
+	long tracer = attach_status(a->pid, "TracerPid");
 	char why[96], path[64];
 	unsigned char head[5] = {0};
 	int fd, ret;
@@ -420,12 +403,12 @@ static pid_t attach_choose(struct attach *a)
 static int attach_wait_stop(struct attach *a)
 {
 	struct timespec moment = {.tv_nsec = 20000};
-	uint64_t limit = attach_now() + ATTACH_STOP_MS * 1000000ULL;
+	uint64_t limit = grt_now() + ATTACH_STOP_MS * 1000000ULL;
 	int status;
 	pid_t pid;
 
 	while (!(pid = waitpid(a->tid, &status, __WALL | WNOHANG))) {
-		if (attach_now() > limit)
+		if (grt_now() > limit)
 			return -ETIMEDOUT;
 		nanosleep(&moment, NULL);
 	}
@@ -451,7 +434,7 @@ static int attach_let_go(struct attach *a, const struct user_regs_struct *regs, 
 		ret = ret ?: -errno;
 	if (ptrace(PTRACE_DETACH, a->tid, 0, 0))
 		ret = ret ?: -errno;
-	now = attach_now();
+	now = grt_now();
 	if (now - a->stopped > a->out->longest)
 		a->out->longest = now - a->stopped;
 	return ret;
@@ -507,7 +490,7 @@ static int attach_look_at_thread(struct attach *a, pid_t tid)
 {
 	int ret, left;
 
-	if (attach_status(a->pid, tid, "Seccomp:") != 2)
+	if (attach_status(tid, "Seccomp") != 2)
 		return 0;
 	if (!attach_may_interrupt(a, tid))
 		return -EAGAIN;
@@ -560,7 +543,7 @@ static int attach_stop_one(struct attach *a)
 	a->tid = attach_choose(a);
 	if (!a->tid)
 		return -EAGAIN;
-	a->stopped = attach_now();
+	a->stopped = grt_now();
 	if (ptrace(PTRACE_SEIZE, a->tid, 0, 0))
 		return errno == ESRCH ? -EAGAIN : -errno;
 	if (ptrace(PTRACE_INTERRUPT, a->tid, 0, 0))
@@ -608,7 +591,7 @@ static int attach_stop(struct attach *a)
 	if (ret)
 		return attach_no_right(a, ret);
 	/* it may have got a filter since the filters were read */
-	if (attach_status(a->pid, a->tid, "Seccomp:") == 2)
+	if (attach_status(a->tid, "Seccomp") == 2)
 		ret = attach_judge_filters(a, a->tid);
 	if (ret)
 		attach_let_go(a, &a->regs, a->mask);
@@ -735,12 +718,12 @@ static void attach_wait_out(struct attach *a, uint64_t at)
 static int attach_wait_loaded(struct attach *a, uint64_t at)
 {
 	struct timespec moment = {.tv_nsec = 500000};
-	uint64_t limit = attach_now() + ATTACH_LOAD_MS * 1000000ULL;
+	uint64_t limit = grt_now() + ATTACH_LOAD_MS * 1000000ULL;
 	struct attach_data d = {.done = 0};
 	char why[256] = "dlopen() failed";
 
 	while (pread(a->mem, &d, sizeof(d), (off_t)(at + ATTACH_DATA)) == sizeof(d) && !d.done) {
-		if (attach_now() > limit)
+		if (grt_now() > limit)
 			return attach_refuse(a, -ETIMEDOUT,
 					     "another of its threads holds the dynamic linker's lock",
 					     "try again");

@@ -9,6 +9,7 @@
 
 #include "cmds/cmd.h"
 #include "config.h"
+#include "table/json_cells.h"
 #include "table/table.h"
 
 /* Enough for a value as the module prints it. */
@@ -82,7 +83,7 @@ static void show_text(const struct kmod_key *key, const char *value)
 static void json_member(const char *name, const char *text)
 {
 	printf(",\"%s\":", name);
-	cmd_put_json(stdout, text);
+	grt_json_put_string(stdout, text);
 }
 
 static void show_json(const struct kmod_key *key, const char *value, bool first)
@@ -93,7 +94,7 @@ static void show_json(const struct kmod_key *key, const char *value, bool first)
 
 	kmod_key_default(key, usual, sizeof(usual));
 	printf("%s\"%s\":{\"value\":", first ? "" : ",", key->name);
-	cmd_put_json(stdout, value);
+	grt_json_put_string(stdout, value);
 	json_member("default", usual);
 	json_member("min", key->min);
 	json_member("max", key->max);

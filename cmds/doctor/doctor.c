@@ -10,6 +10,7 @@
 #include "cmds/source_list.h"
 #include "cmds/terminal.h"
 #include "doctor.h"
+#include "table/json_cells.h"
 
 static struct {
 	const char *input;
@@ -136,9 +137,9 @@ static void json_finding(const char *comma, const char *group, const char *name,
 	if (group)
 		printf("\"group\":\"%s\",", group);
 	printf("\"name\":\"%s\",\"state\":\"%s\",\"detail\":", name, probe_state_names[r->state]);
-	cmd_put_json(stdout, r->detail);
+	grt_json_put_string(stdout, r->detail);
 	fputs(",\"fix\":", stdout);
-	cmd_put_json(stdout, r->fix);
+	grt_json_put_string(stdout, r->fix);
 	putchar('}');
 }
 
@@ -188,7 +189,7 @@ static void json_trace(const struct diagnosis *d)
 		return;
 	}
 	fputs("{\"input\":", stdout);
-	cmd_put_json(stdout, d->input);
+	grt_json_put_string(stdout, d->input);
 	fputs(",\"findings\":[", stdout);
 	for (i = 0; i < d->n; i++)
 		json_finding(i ? "," : "", NULL, d->list[i].name, &d->list[i].r);

@@ -287,7 +287,8 @@ static int monitor_finish(struct monitor *m, const struct grt_err *err, int ret)
 		return cmd_write_failed(m->write_error);
 	m->a.pass.health = grt_session_health(m->session);
 	written = grt_analyses_finish(&m->a) ?: monitor_stats(m);
-	return reading_judge(m->session, m->input, monitor_unread(m), ret < 0 ? ret : written, err);
+	return reading_judge(m->session, m->input, reading_unread(m->session, m->live),
+			     ret < 0 ? ret : written, err);
 }
 
 /* Input */

@@ -114,9 +114,6 @@ int monitor_line(struct monitor *m, const struct grt_event *e, uint32_t cpu, con
 /** monitor_stats - prints the statistics. Return: 0 or -ENOMEM */
 int monitor_stats(struct monitor *m);
 
-/** monitor_unread - events that a live packet's balance counts but that came after the end */
-uint64_t monitor_unread(const struct monitor *m);
-
 /** monitor_nv_name - the name of an ioctl's class or control; NULL: it has none */
 static inline const char *monitor_nv_name(enum grt_nv_about kind, uint32_t about)
 {

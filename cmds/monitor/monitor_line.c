@@ -624,15 +624,6 @@ static void put_details(struct line *l, const struct monitor *m, const struct gr
 
 /* Lines */
 
-static unsigned int monitor_line_width_of(const char *text, size_t len)
-{
-	unsigned int n = 0;
-
-	for (size_t i = 0; i < len; i++)
-		n += ((unsigned char)text[i] & 0xc0) != 0x80;
-	return n;
-}
-
 static void text_column(struct line *l, const struct monitor *m, const struct column *c,
 			const struct grt_event *e)
 {
@@ -646,7 +637,7 @@ static void text_column(struct line *l, const struct monitor *m, const struct co
 	if (l->len == begin)
 		monitor_line_put_text(l, "-");
 	len = l->len - begin;
-	width = monitor_line_width_of(l->text + begin, len);
+	width = grt_text_width(l->text + begin, len);
 	pad = width < c->width ? c->width - width : 0;
 	put_blanks(l, pad + 1);
 	if (c->right && l->len == begin + len + pad + 1) {

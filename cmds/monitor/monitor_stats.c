@@ -82,19 +82,11 @@ static int write_lost(struct monitor *m)
 	return ret;
 }
 
-uint64_t monitor_unread(const struct monitor *m)
-{
-	const struct grt_health *h = grt_session_health(m->session);
-	uint64_t delivered = h->balance.fate[GRT_FATE_DELIVERED];
-
-	return m->live && delivered > h->events ? delivered - h->events : 0;
-}
-
 static void monitor_stats_write_notes(struct monitor *m, const struct grt_health *h)
 {
 	const struct reading_span span = {m->first, m->last, m->known};
 
-	reading_note_health(&m->notes, h, m->live ? NULL : &span, monitor_unread(m));
+	reading_note_health(&m->notes, h, m->live ? NULL : &span, reading_unread(m->session, m->live));
 	report_text_notes(&m->notes, h);
 	report_text_passed(&m->notes, m->session);
 	if (m->names.dropped)
@@ -127,7 +119,7 @@ static int monitor_stats_write_all(struct monitor *m)
 	monitor_stats_write_notes(m, h);
 	if (m->json)
 		reading_health(m->a.pass.writer, h);
-	reading_balance(m->a.pass.writer, h, monitor_unread(m));
+	reading_balance(m->a.pass.writer, h, reading_unread(m->session, m->live));
 	grt_writer_end(m->a.pass.writer);
 	return ret;
 }

@@ -109,21 +109,16 @@ static bool carried_replaces(const struct grt_event *e)
 
 int carried_see(struct carried *c, const struct grt_packet *p, struct carried_seen *seen)
 {
-	const char *at = (const char *)p + p->header_size, *end = (const char *)p + p->content_size / 8;
+	const struct grt_event *e = NULL;
 	int ret = 0;
 
-	while (!ret && (size_t)(end - at) >= sizeof(struct grt_event)) {
-		const struct grt_event *e = (const struct grt_event *)at;
-
-		if (!grt_record_sound(e, (uint64_t)(end - at)))
-			break;
+	while (!ret && (e = grt_packet_next(p, e))) {
 		if (carried_replaces(e))
 			ret = carried_keep_last(c, e);
 		else if (grt_has_trait(e, GRT_TRAIT_DEFINING))
 			ret = carried_keep(c, e);
 		else
 			seen->counted += grt_has_trait(e, GRT_TRAIT_COUNTED);
-		at += e->size;
 	}
 	return ret;
 }

@@ -2,6 +2,7 @@
 /* Messages about a black box, see record_box.h. */
 #include "record_box.h"
 #include "base/say.h"
+#include "host/read_all.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -116,21 +117,6 @@ int record_box_describe_box(struct record_box_texts *t, struct grt_env *env)
 	return 1;
 }
 
-/* Reads the name of a process before it ends. */
-static void record_box_comm(uint32_t pid, char comm[32])
-{
-	char path[64];
-	FILE *f;
-
-	snprintf(path, sizeof(path), "/proc/%u/comm", pid);
-	f = pid ? fopen(path, "re") : NULL;
-	if (!f || !fgets(comm, 32, f))
-		comm[0] = '\0';
-	comm[strcspn(comm, "\n")] = '\0';
-	if (f)
-		fclose(f);
-}
-
 void record_box_print(const struct box *b)
 {
 	const struct incident *i = &b->incident;
@@ -138,7 +124,8 @@ void record_box_print(const struct box *b)
 
 	fprintf(stderr, "grtrace record: %s: ", trigger_name(i->trigger));
 	cmd_put_text(stderr, i->text);
-	record_box_comm(i->pid, comm);
+	/* it may end soon */
+	read_comm((pid_t)i->pid, comm, sizeof(comm));
 	if (i->pid)
 		fprintf(stderr, ", process %u%s", i->pid, comm[0] ? " " : "");
 	cmd_put_text(stderr, comm);

@@ -137,30 +137,41 @@ static void names_open_cubin(struct names *n, uint32_t object, uint64_t crc)
 	addresses_open(n->addresses, object, fd);
 }
 
+/* The object of a file, by @key; GRT_SYMBOLS_NO_OBJECT if there are too many. @is_new: it must be opened. */
+static int names_add_object(struct names *n, const char *key, const char *path, uint32_t *object,
+			    bool *is_new)
+{
+	uint32_t file, before = n->files.used;
+
+	*is_new = false;
+	if (grt_grow_zeroed(&n->object, &n->objects, before + 1, 64) ||
+	    grt_texts_add(&n->files, key, strlen(key), &file))
+		return -ENOMEM;
+	if (n->files.used > before && addresses_object(n->addresses, path, &n->object[file]))
+		return -ENOMEM;
+	*object = file ? n->object[file] : GRT_SYMBOLS_NO_OBJECT;
+	*is_new = n->files.used > before && n->object[file];
+	if (*is_new)
+		addresses_by_address(n->addresses, *object);
+	return 0;
+}
+
 /* A function of a cubin is an object of its own. */
 static int names_kernel(struct names *n, const struct place *p, uint32_t *object)
 {
 	const char *function = grt_image_string(n->images.image[p->image], p->function);
-	uint32_t file, before = n->files.used;
 	char key[4500];
+	bool is_new;
+	int ret;
 
 	*object = GRT_SYMBOLS_NO_OBJECT;
 	if (!function || !*function || strchr(function, '/'))
 		return 0;
 	snprintf(key, sizeof(key), GRT_CUDA_CUBIN "%" PRIu64 "/%s", p->cubin, function);
-	if (grt_grow_zeroed(&n->object, &n->objects, before + 1, 64) ||
-	    grt_texts_add(&n->files, key, sizeof(key), &file))
-		return -ENOMEM;
-	if (n->files.used > before) {
-		if (addresses_object(n->addresses, key, &n->object[file]))
-			return -ENOMEM;
-		if (n->object[file]) {
-			addresses_by_address(n->addresses, n->object[file]);
-			names_open_cubin(n, n->object[file], p->cubin);
-		}
-	}
-	*object = file ? n->object[file] : GRT_SYMBOLS_NO_OBJECT;
-	return 0;
+	ret = names_add_object(n, key, key, object, &is_new);
+	if (is_new)
+		names_open_cubin(n, *object, p->cubin);
+	return ret;
 }
 
 static int names_add_place(struct names *n, struct place *p, uint32_t object, uint64_t at)
@@ -192,25 +203,17 @@ static int names_object(struct names *n, const struct grt_image *i, const struct
 {
 	const char *path = grt_image_string(i, m->path), *base = path ? strrchr(path, '/') : NULL;
 	char key[4500];
-	uint32_t file, before = n->files.used;
+	bool is_new;
+	int ret;
 
 	*object = GRT_SYMBOLS_NO_OBJECT;
 	if (!base || !base[1])
 		return 0;
 	snprintf(key, sizeof(key), "%s:%s", m->build_id, path);
-	if (grt_grow_zeroed(&n->object, &n->objects, before + 1, 64) ||
-	    grt_texts_add(&n->files, key, sizeof(key), &file))
-		return -ENOMEM;
-	if (n->files.used > before) {
-		if (addresses_object(n->addresses, path, &n->object[file]))
-			return -ENOMEM;
-		if (n->object[file]) {
-			addresses_by_address(n->addresses, n->object[file]);
-			names_open(n, n->object[file], path, m->build_id);
-		}
-	}
-	*object = file ? n->object[file] : GRT_SYMBOLS_NO_OBJECT;
-	return 0;
+	ret = names_add_object(n, key, path, object, &is_new);
+	if (is_new)
+		names_open(n, *object, path, m->build_id);
+	return ret;
 }
 
 static int names_take_node(struct names *n, const struct grt_image *i, const struct grt_image_node *node)

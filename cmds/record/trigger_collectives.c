@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/fnv.h"
 
 #define COMMUNICATORS_MAX 1024U
 #define NAMES_MAX 256U
@@ -118,16 +119,6 @@ static int collectives_see_communicator(struct collectives *c, const struct grt_
 	return ret;
 }
 
-/* The characters of a name as a number that is the same in all processes. */
-static uint64_t collectives_function(const char *name)
-{
-	uint64_t hash = 0xcbf29ce484222325ULL;
-
-	for (; *name; name++)
-		hash = (hash ^ (unsigned char)*name) * 0x100000001b3ULL;
-	return hash;
-}
-
 static void collectives_called(struct kind *k, uint64_t number, uint64_t time)
 {
 	/* calls that were not recorded come before the first one that was */
@@ -149,7 +140,7 @@ static int collectives_take_call(struct collectives *c, const struct grt_ev_coll
 			     named = {{e->e.ctx, e->e.pid, e->function}};
 	const struct communicator *communicator = grt_keyed_find(&c->communicators, &own);
 	const struct name *name = grt_keyed_find(&c->names, &named);
-	uint64_t function = name ? collectives_function(name->text) : 0;
+	uint64_t function = name ? grt_fnv_text(name->text) : 0;
 	struct rank *r;
 	struct kind *k;
 	int ret;

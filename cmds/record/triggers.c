@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/fnv.h"
 #include "base/units.h"
 #include "trace/packet.h"
 
@@ -322,14 +323,14 @@ static int triggers_see_frame(struct triggers *t, const struct grt_event *e)
 	return 0;
 }
 
-/* FNV-1a of the name without its digits. */
+/* The hash of the name without its digits. */
 static uint64_t triggers_kind_of(const char *name)
 {
-	uint64_t kind = 0xcbf29ce484222325ULL;
+	uint64_t kind = GRT_FNV_START;
 
 	for (; *name; name++)
 		if (*name < '0' || *name > '9')
-			kind = (kind ^ (unsigned char)*name) * 0x100000001b3ULL;
+			kind = grt_fnv(kind, name, 1);
 	return kind;
 }
 
@@ -497,20 +498,15 @@ static void triggers_forget_all(struct triggers *t)
 
 int triggers_see(struct triggers *t, const struct grt_packet *p)
 {
-	const char *at = (const char *)p + p->header_size, *end = (const char *)p + p->content_size / 8;
+	const struct grt_event *e = NULL;
 	int ret = 0;
 
 	if (grt_packet_fate(p, GRT_FATE_LOST))
 		triggers_forget_all(t);
-	while (!ret && (size_t)(end - at) >= sizeof(struct grt_event)) {
-		const struct grt_event *e = (const struct grt_event *)at;
-
-		if (!grt_record_sound(e, (uint64_t)(end - at)))
-			break;
+	while (!ret && (e = grt_packet_next(p, e))) {
 		/* it is no error if an older program did not write these fields */
 		if (e->type < GRT_EV_MAX && e->size >= grt_record_size[e->type])
 			ret = triggers_see_event(t, e);
-		at += e->size;
 	}
 	return ret;
 }

@@ -244,7 +244,8 @@ static int run_recording(struct report *r)
 		err = r->beside.err;
 	}
 	written = written ?: report_print(r);
-	return reading_judge(r->session, r->input, report_unread(r), ret < 0 ? ret : written, &err);
+	return reading_judge(r->session, r->input, reading_unread(r->session, r->live),
+			     ret < 0 ? ret : written, &err);
 }
 
 static bool report_wants(struct grt_analyses *a, const struct grt_job *job)
@@ -291,8 +292,8 @@ static int report_begin_again(struct report *r)
 	r->a = a;
 	memset(r->elsewhere, 0, sizeof(r->elsewhere));
 	r->before = *grt_session_health(r->session);
-	r->before.balance.emitted -= report_unread(r);
-	r->before.balance.fate[GRT_FATE_DELIVERED] -= report_unread(r);
+	r->before.balance.emitted -= reading_unread(r->session, r->live);
+	r->before.balance.fate[GRT_FATE_DELIVERED] -= reading_unread(r->session, r->live);
 	report_look(r);
 	ret = report_begin_analyses(r) ?: grt_names_each(grt_jobs_names(before), report_take_name, r);
 	grt_jobs_free(before);
@@ -342,7 +343,8 @@ static int report_run_live(struct report *r, struct kmod *k)
 		return report_no_memory();
 	ret = report_pump(r, k, &err);
 	written = grt_analyses_finish(&r->a) ?: report_print(r);
-	return reading_judge(r->session, r->input, report_unread(r), ret < 0 ? ret : written, &err);
+	return reading_judge(r->session, r->input, reading_unread(r->session, r->live),
+			     ret < 0 ? ret : written, &err);
 }
 
 static int no_view(const char *word)

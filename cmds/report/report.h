@@ -78,9 +78,6 @@ int report_print(struct report *r);
 /** report_look - updates @health */
 void report_look(struct report *r);
 
-/** report_unread - the number of events in unfinished packets that are later than the end of a live stream */
-uint64_t report_unread(const struct report *r);
-
 extern const struct cmd_json report_json;
 
 #endif /* GRTRACE_REPORT_H */

@@ -17,6 +17,7 @@
 #include "base/say.h"
 #include "base/units.h"
 #include "stack/frames.h"
+#include "trace/env.h"
 #include "trace/names.h"
 #include "trace/packet.h"
 #include "cmds/cmd.h"
@@ -389,28 +390,18 @@ static void incident_print_begin(const struct incident_report *r)
 	putchar('\n');
 }
 
-static uint64_t incident_value(const char *text, const char *key)
-{
-	size_t length = strlen(key);
-
-	for (; *text; text += strcspn(text, " "), text += *text == ' ')
-		if (!strncmp(text, key, length) && text[length] == '=')
-			return strtoull(text + length + 1, NULL, 10);
-	return 0;
-}
-
 /* The incident's date, by the clocks of the recording's start, and the host that recorded it. */
 static void incident_print_date(const struct incident_report *r, const struct grt_session *s)
 {
 	const char *clocks = grt_session_env(s, "clock_start") ?: "", *host = grt_session_env(s, "hostname");
-	uint64_t realtime = incident_value(clocks, "realtime"), ns;
+	uint64_t realtime = grt_env_number(clocks, "realtime"), ns;
 	char day[48], zone[16];
 	struct tm tm;
 	time_t t;
 
 	if (!realtime)
 		return;
-	ns = realtime + r->at - incident_value(clocks, "monotonic");
+	ns = realtime + r->at - grt_env_number(clocks, "monotonic");
 	t = (time_t)(ns / GRT_NS_PER_S);
 	if (!localtime_r(&t, &tm) || !strftime(day, sizeof(day), "%Y-%m-%d %H:%M:%S", &tm) ||
 	    !strftime(zone, sizeof(zone), "%z", &tm))
@@ -526,14 +517,14 @@ static int incident_read(struct incident_report *r, struct grt_session *s, struc
 	const char *of = grt_session_env(s, "incident_of") ?: "";
 	int ret;
 
-	r->at = incident_value(of, "time");
+	r->at = grt_env_number(of, "time");
 	r->calls.at = r->at;
-	r->began = incident_value(of, "began");
-	r->pid = (uint32_t)incident_value(of, "pid");
-	r->tid = (uint32_t)incident_value(of, "tid");
-	r->ctx = incident_value(of, "ctx");
-	r->seqno = incident_value(of, "seqno");
-	r->ring = (uint32_t)incident_value(of, "ring");
+	r->began = grt_env_number(of, "began");
+	r->pid = (uint32_t)grt_env_number(of, "pid");
+	r->tid = (uint32_t)grt_env_number(of, "tid");
+	r->ctx = grt_env_number(of, "ctx");
+	r->seqno = grt_env_number(of, "seqno");
+	r->ring = (uint32_t)grt_env_number(of, "ring");
 	r->c.event = incident_on_event;
 	grt_session_span(s, &r->first, &r->last);
 	ret = grt_session_run(s, &r->c, 0, UINT64_MAX, err);

@@ -46,18 +46,6 @@ static void report_print_write_recording(struct report *r)
 	grt_fields_write(&f, r->a.pass.writer, "recording", "recording");
 }
 
-/*
- * A packet's balance is known when its first event is read; in live streams, its last events may come after
- * the end.
- */
-uint64_t report_unread(const struct report *r)
-{
-	const struct grt_health *h = grt_session_health(r->session);
-	uint64_t delivered = h->balance.fate[GRT_FATE_DELIVERED];
-
-	return r->live && delivered > h->events ? delivered - h->events : 0;
-}
-
 void report_look(struct report *r)
 {
 	const struct grt_health *b = &r->before;
@@ -130,7 +118,7 @@ static void note_health(struct report *r, const struct grt_health *h)
 		grt_note(&r->notes, "read live from %s to %s", first, last);
 	report_text_notes(&r->notes, h);
 	reading_note_window(&r->notes, r->session, &r->span);
-	reading_note_health(&r->notes, h, r->live ? NULL : &r->span, report_unread(r));
+	reading_note_health(&r->notes, h, r->live ? NULL : &r->span, reading_unread(r->session, r->live));
 	if (r->filtered)
 		grt_note(
 			&r->notes,
@@ -267,7 +255,7 @@ int report_print(struct report *r)
 	report_text_health(pass->writer, h);
 	if (!(r->by && r->by->where & GRT_PART_NO_JOBS) && !pass->no_jobs)
 		reading_joins(pass->writer, r->a.jobs);
-	reading_balance(pass->writer, h, report_unread(r));
+	reading_balance(pass->writer, h, reading_unread(r->session, r->live));
 	grt_writer_end(pass->writer);
 	grt_writer_free(pass->writer);
 	pass->writer = NULL;

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/fnv.h"
 #include "base/keyed.h"
 #include "base/say.h"
 #include "cmds/outfile.h"
@@ -80,16 +81,13 @@ static void rocm_folded_set_name(struct frame *f, const char *name)
 static int rocm_folded_add(struct rocm_folded *f, uint32_t pid, const struct thread *t, uint64_t ns)
 {
 	struct stack s = {.ns = ns}, *to;
-	uint64_t hash = 0xcbf29ce484222325;
 	struct grt_key key = {{0, 0, 0, 0}};
 	size_t used = (size_t)snprintf(s.text, sizeof(s.text), "process %u", pid);
 	int ret;
 
 	for (unsigned int i = 0; i < t->depth; i++)
 		used += (size_t)snprintf(s.text + used, sizeof(s.text) - used, ";%s", t->frame[i].name);
-	for (size_t i = 0; i < used; i++)
-		hash = (hash ^ (unsigned char)s.text[i]) * 0x100000001b3;
-	key.w[0] = hash;
+	key.w[0] = grt_fnv(GRT_FNV_START, s.text, used);
 	ret = grt_keyed_get(&f->stacks, &key, (void **)&to);
 	if (ret) {
 		f->over += ret == -ENOSPC;

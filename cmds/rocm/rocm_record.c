@@ -26,6 +26,7 @@
 #include "cmds/outfile.h"
 #include "cmds/privileges.h"
 #include "rocm.h"
+#include "stack/frame_text.h"
 
 #define PATH_ROOM 3800
 #define ARGS_MAX 4096
@@ -37,13 +38,6 @@ struct place {
 	char log[128];
 	char recording[PATH_ROOM + 16];
 };
-
-static const char *rocm_record_base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash && slash[1] ? slash + 1 : path;
-}
 
 /* log/NAME_ftrace_TIMESTAMP */
 static void default_dir(char dir[PATH_ROOM], const char *name)
@@ -136,7 +130,7 @@ static int make_place(struct place *p, const struct rocm_options *opt, const cha
 	if (opt->output)
 		snprintf(asked, sizeof(asked), "%s", opt->output);
 	else
-		default_dir(asked, rocm_record_base_name(prog));
+		default_dir(asked, grt_frame_base(prog));
 	ret = make_dirs(asked);
 	/* the program may change its directory */
 	real = ret ? NULL : realpath(asked, NULL);
@@ -145,7 +139,7 @@ static int make_place(struct place *p, const struct rocm_options *opt, const cha
 				"cannot make the directory %s", asked);
 	snprintf(p->dir, sizeof(p->dir), "%s", real);
 	free(real);
-	snprintf(p->log, sizeof(p->log), "%.100s_amd_log.txt", rocm_record_base_name(prog));
+	snprintf(p->log, sizeof(p->log), "%.100s_amd_log.txt", grt_frame_base(prog));
 	snprintf(p->recording, sizeof(p->recording), "%s/recording", p->dir);
 	return check_place(p->dir);
 }

@@ -96,7 +96,7 @@ static void put_share(const struct timeline *tl, const struct grt_bar *b)
 		printf("%*s", SHARE_WIDTH - 1, "-");
 		return;
 	}
-	grt_units_percent(text, (uint64_t)((unsigned __int128)b->busy * 100000 / span));
+	grt_units_percent(text, grt_share_down(b->busy, span));
 	snprintf(marked, sizeof(marked), "%s%s%s",
 		 b->least     ? ">"
 		 : b->sampled ? "~"

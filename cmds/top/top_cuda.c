@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/units.h"
 #include "stack/images.h"
 #include "top.h"
 
@@ -164,11 +165,6 @@ int top_cuda_event(struct top_cuda *c, const struct grt_event *e)
 
 /* ------------------------------------------------------------------- an update */
 
-static uint64_t top_cuda_percent(uint64_t part, uint64_t whole)
-{
-	return (uint64_t)(((unsigned __int128)part * 100000 + whole / 2) / whole);
-}
-
 /* The time after the one that is shown now is shown next. */
 static void top_cuda_turn(struct top_cuda_row *row)
 {
@@ -184,7 +180,7 @@ static void top_cuda_sum_row(const struct top_cuda *c, struct top_cuda_row *row,
 	row->share = (struct top_figure){.known = end > c->from};
 	if (!row->share.known)
 		return;
-	row->share.value = top_cuda_percent(ns, end - c->from);
+	row->share.value = grt_share(ns, end - c->from);
 	row->share.least = row->busy.cut || (whole && row->next.cut);
 }
 

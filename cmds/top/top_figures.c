@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/grow.h"
+#include "base/units.h"
 #include "top.h"
 
 #define WHOLE UINT32_MAX
@@ -251,11 +252,6 @@ static int top_gpu_of(struct top *t, const struct grt_gpu_place *at, uint32_t *n
 
 /* -------------------------------------------------------------------- engines */
 
-static uint64_t top_share(uint64_t part, uint64_t whole)
-{
-	return whole ? (uint64_t)(((unsigned __int128)part * 100000 + whole / 2) / whole) : 0;
-}
-
 /*
  * A share of counters covers the time between their samples, because these do not begin and end with an
  * update.
@@ -264,7 +260,7 @@ static uint64_t top_share_of(const struct top *t, const struct grt_gpu_process *
 {
 	bool measured = row->measured && !row->unmeasured;
 
-	return top_share(row->residency, measured ? row->measured : t->to - t->from);
+	return grt_share(row->residency, measured ? row->measured : t->to - t->from);
 }
 
 /* Return: the 99th percentile of t_queue of the update's jobs, for a ring or process */
@@ -292,7 +288,7 @@ int top_engine_add(struct top *t, const struct top_engine *engine)
 
 static void top_engine_of_jobs(const struct top *t, const struct grt_gpu_place *at, struct top_engine *engine)
 {
-	engine->busy = top_figure_known(top_share(grt_busy_sum(&at->busy), t->to - t->from));
+	engine->busy = top_figure_known(grt_share(grt_busy_sum(&at->busy), t->to - t->from));
 	engine->busy.known = at->timed || !at->untimed;
 	engine->busy.least = at->untimed || at->sampled || at->busy.cut;
 	engine->jobs = top_figure_known(0);
@@ -680,7 +676,7 @@ static void top_add_waits(const struct top *t, struct top_process *p)
 	const struct top_wait *w = top_waits_of(&t->waits, p->pid);
 	uint64_t ns = t->to - t->from;
 
-	p->wait = (struct top_figure){.value = top_share(w ? w->gpu : 0, ns), .known = t->waits.any && ns};
+	p->wait = (struct top_figure){.value = grt_share(w ? w->gpu : 0, ns), .known = t->waits.any && ns};
 	if (!w)
 		return;
 	p->runnable = w->runnable;

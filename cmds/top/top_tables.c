@@ -18,8 +18,11 @@ static const struct grt_names *top_names(const struct top *t)
 	return grt_jobs_names(t->jobs);
 }
 
-static void top_put_figure(struct grt_cell *cell, const struct top_figure *f)
+/* @offset: of a struct top_figure in the row. */
+static void top_get_figure(struct grt_cell *cell, const void *view, const void *row, int offset)
 {
+	const struct top_figure *f = (const void *)((const char *)row + offset);
+
 	cell->number = f->value;
 	cell->absent = !f->known;
 	cell->inferred = f->inferred;
@@ -35,6 +38,11 @@ static void top_put_rate(struct grt_cell *cell, const struct top *t, const struc
 	cell->absent = !f->known || !ns;
 	if (!cell->absent)
 		cell->number = (uint64_t)((unsigned __int128)f->value * 1000 * GRT_NS_PER_S / ns);
+}
+
+static void top_get_rate(struct grt_cell *cell, const void *view, const void *row, int offset)
+{
+	top_put_rate(cell, view, (const void *)((const char *)row + offset));
 }
 
 static void top_put_engine(struct grt_cell *cell, const struct top *t, const struct top_engine *engine)
@@ -72,7 +80,6 @@ static void top_put_process(struct grt_cell *cell, const struct top *t, uint32_t
 	cell->text = pid ? grt_process_name(top_names(t), pid) : "unknown";
 	if (!cell->text && name)
 		cell->text = grt_names_owner(top_names(t), name);
-	cell->absent = !cell->text;
 }
 
 /* ----------------------------------------------------------------------- GPUs */
@@ -80,17 +87,6 @@ static void top_put_process(struct grt_cell *cell, const struct top *t, uint32_t
 static void top_gpu_get_device(struct grt_cell *cell, const void *view, const void *row, int arg)
 {
 	top_put_device(cell, view, row);
-}
-
-static void top_gpu_get_device_name(struct grt_cell *cell, const void *view, const void *row, int arg)
-{
-	top_put_device(cell, view, row);
-	cell->absent = !cell->text;
-}
-
-static void top_gpu_get_busy(struct grt_cell *cell, const void *view, const void *row, int arg)
-{
-	top_put_figure(cell, &((const struct top_gpu *)row)->busy);
 }
 
 static void top_gpu_get_source(struct grt_cell *cell, const void *view, const void *row, int arg)
@@ -109,17 +105,6 @@ static void top_gpu_get_engine(struct grt_cell *cell, const void *view, const vo
 	cell->absent |= !gpu->busy.known;
 }
 
-static void top_gpu_get_engine_name(struct grt_cell *cell, const void *view, const void *row, int arg)
-{
-	top_gpu_get_engine(cell, view, row, arg);
-	cell->absent |= !cell->text;
-}
-
-static void top_gpu_get_rate(struct grt_cell *cell, const void *view, const void *row, int arg)
-{
-	top_put_rate(cell, view, &((const struct top_gpu *)row)->jobs);
-}
-
 static void top_gpu_get_value(struct grt_cell *cell, const void *view, const void *row, int value)
 {
 	static const char *const units[TOP_VALUES] = {
@@ -129,14 +114,8 @@ static void top_gpu_get_value(struct grt_cell *cell, const void *view, const voi
 		[TOP_MEMORY] = "B",
 	};
 
-	top_put_figure(cell, &((const struct top_gpu *)row)->value[value]);
+	top_get_figure(cell, view, &((const struct top_gpu *)row)->value[value], 0);
 	cell->text = units[value];
-}
-
-static void top_gpu_get_throttle(struct grt_cell *cell, const void *view, const void *row, int arg)
-{
-	cell->text = ((const struct top_gpu *)row)->throttle;
-	cell->absent = !*cell->text;
 }
 
 /* 0 is known only if a source records Xids. */
@@ -152,17 +131,17 @@ static void top_gpu_get_xids(struct grt_cell *cell, const void *view, const void
 
 static const struct grt_column gpu_columns[] = {
 	{"device", top_gpu_get_device, 0, GRT_CELL_NAMED, GRT_COLUMN_ALL, "device number of the GPU, major << 20 | minor"},
-	{"device_name", top_gpu_get_device_name, 0, GRT_CELL_TEXT, GRT_COLUMN_MACHINE, "name of the GPU, else its address, else its driver"},
-	{"busy", top_gpu_get_busy, 0, GRT_CELL_PERCENT, GRT_COLUMN_ALL, "time that the GPU was in use, percent: from its own counter, else from slices or kernels, else that of its busiest ring or engine"},
+	{"device_name", top_gpu_get_device, 0, GRT_CELL_TEXT, GRT_COLUMN_MACHINE, "name of the GPU, else its address, else its driver"},
+	{"busy", top_get_figure, offsetof(struct top_gpu, busy), GRT_CELL_PERCENT, GRT_COLUMN_ALL, "time that the GPU was in use, percent: from its own counter, else from slices or kernels, else that of its busiest ring or engine"},
 	{"source", top_gpu_get_source, 0, GRT_CELL_TEXT, GRT_COLUMN_ALL, "source of busy: slices, jobs, kernels or counters"},
 	{"ring", top_gpu_get_engine, 0, GRT_CELL_NAMED, GRT_COLUMN_ALL | GRT_COLUMN_LESS, "ring or engine to which busy refers; absent: the whole GPU"},
-	{"ring_name", top_gpu_get_engine_name, 0, GRT_CELL_TEXT, GRT_COLUMN_MACHINE, "name of the ring, or of the engine's counter"},
-	{"rate", top_gpu_get_rate, 0, GRT_CELL_AMOUNT, GRT_COLUMN_ALL, "jobs that ended, slices, or kernels and copies, per second"},
+	{"ring_name", top_gpu_get_engine, 0, GRT_CELL_TEXT, GRT_COLUMN_MACHINE, "name of the ring, or of the engine's counter"},
+	{"rate", top_get_rate, offsetof(struct top_gpu, jobs), GRT_CELL_AMOUNT, GRT_COLUMN_ALL, "jobs that ended, slices, or kernels and copies, per second"},
 	{"clock", top_gpu_get_value, TOP_CLOCK, GRT_CELL_AMOUNT, GRT_COLUMN_ALL, "clock, Hz; of several clocks the fastest"},
 	{"power", top_gpu_get_value, TOP_POWER, GRT_CELL_AMOUNT, GRT_COLUMN_ALL, "power, uW; of several sensors the largest"},
 	{"temperature", top_gpu_get_value, TOP_TEMPERATURE, GRT_CELL_AMOUNT, GRT_COLUMN_ALL, "temperature, thousandths of a degree Celsius; of several sensors the largest"},
 	{"memory", top_gpu_get_value, TOP_MEMORY, GRT_CELL_AMOUNT, GRT_COLUMN_ALL, "memory of the card in use, B"},
-	{"throttle", top_gpu_get_throttle, 0, GRT_CELL_TEXT, GRT_COLUMN_ALL | GRT_COLUMN_LESS, "why the driver throttles the GPU: reasons, or none"},
+	{"throttle", grt_cell_chars, offsetof(struct top_gpu, throttle), GRT_CELL_TEXT, GRT_COLUMN_ALL | GRT_COLUMN_LESS, "why the driver throttles the GPU: reasons, or none"},
 	{"xids", top_gpu_get_xids, 0, GRT_CELL_NUMBER, GRT_COLUMN_ALL | GRT_COLUMN_LEAST, "Xid errors of NVIDIA's driver since top started"},
 	{.name = NULL},
 };
@@ -185,21 +164,9 @@ static void top_engine_get_device(struct grt_cell *cell, const void *view, const
 	top_put_device(cell, view, top_gpu_at(view, ((const struct top_engine *)row)->gpu));
 }
 
-static void top_engine_get_device_name(struct grt_cell *cell, const void *view, const void *row, int arg)
-{
-	top_engine_get_device(cell, view, row, arg);
-	cell->absent = !cell->text;
-}
-
 static void top_engine_get_ring(struct grt_cell *cell, const void *view, const void *row, int arg)
 {
 	top_put_engine(cell, view, row);
-}
-
-static void top_engine_get_ring_name(struct grt_cell *cell, const void *view, const void *row, int arg)
-{
-	top_engine_get_ring(cell, view, row, arg);
-	cell->absent |= !cell->text;
 }
 
 static void top_engine_get_source(struct grt_cell *cell, const void *view, const void *row, int arg)
@@ -207,32 +174,17 @@ static void top_engine_get_source(struct grt_cell *cell, const void *view, const
 	cell->text = source_names[((const struct top_engine *)row)->at.source];
 }
 
-static void top_engine_get_busy(struct grt_cell *cell, const void *view, const void *row, int arg)
-{
-	top_put_figure(cell, &((const struct top_engine *)row)->busy);
-}
-
-static void top_engine_get_rate(struct grt_cell *cell, const void *view, const void *row, int arg)
-{
-	top_put_rate(cell, view, &((const struct top_engine *)row)->jobs);
-}
-
-static void top_engine_get_queue(struct grt_cell *cell, const void *view, const void *row, int arg)
-{
-	top_put_figure(cell, &((const struct top_engine *)row)->queue);
-}
-
 /* clang-format off */
 
 static const struct grt_column engine_columns[] = {
 	{"device", top_engine_get_device, 0, GRT_CELL_NAMED, GRT_COLUMN_ALL, "device number of the GPU, major << 20 | minor"},
-	{"device_name", top_engine_get_device_name, 0, GRT_CELL_TEXT, GRT_COLUMN_MACHINE, "name of the GPU, else its address, else its driver"},
+	{"device_name", top_engine_get_device, 0, GRT_CELL_TEXT, GRT_COLUMN_MACHINE, "name of the GPU, else its address, else its driver"},
 	{"ring", top_engine_get_ring, 0, GRT_CELL_NAMED, GRT_COLUMN_ALL, "ring of the jobs, stream of the kernels, or id of the engine's counter; absent: the whole GPU"},
-	{"ring_name", top_engine_get_ring_name, 0, GRT_CELL_TEXT, GRT_COLUMN_MACHINE, "name of the ring, or of the engine's counter"},
+	{"ring_name", top_engine_get_ring, 0, GRT_CELL_TEXT, GRT_COLUMN_MACHINE, "name of the ring, or of the engine's counter"},
 	{"source", top_engine_get_source, 0, GRT_CELL_TEXT, GRT_COLUMN_ALL, "source of busy: slices, jobs, kernels or counters"},
-	{"busy", top_engine_get_busy, 0, GRT_CELL_PERCENT, GRT_COLUMN_ALL, "time in which a job or kernel ran, a context was on it, or the driver counted use by processes, percent"},
-	{"rate", top_engine_get_rate, 0, GRT_CELL_AMOUNT, GRT_COLUMN_ALL, "jobs that ended, slices, or kernels and copies, per second"},
-	{"queue_p99", top_engine_get_queue, 0, GRT_CELL_NS, GRT_COLUMN_ALL, "99th percentile of t_queue of the jobs that ended, ns"},
+	{"busy", top_get_figure, offsetof(struct top_engine, busy), GRT_CELL_PERCENT, GRT_COLUMN_ALL, "time in which a job or kernel ran, a context was on it, or the driver counted use by processes, percent"},
+	{"rate", top_get_rate, offsetof(struct top_engine, jobs), GRT_CELL_AMOUNT, GRT_COLUMN_ALL, "jobs that ended, slices, or kernels and copies, per second"},
+	{"queue_p99", top_get_figure, offsetof(struct top_engine, queue), GRT_CELL_NS, GRT_COLUMN_ALL, "99th percentile of t_queue of the jobs that ended, ns"},
 	{.name = NULL},
 };
 
@@ -252,19 +204,9 @@ static void top_share_get_device(struct grt_cell *cell, const void *view, const 
 	top_engine_get_device(cell, view, top_share_engine(view, row), arg);
 }
 
-static void top_share_get_device_name(struct grt_cell *cell, const void *view, const void *row, int arg)
-{
-	top_engine_get_device_name(cell, view, top_share_engine(view, row), arg);
-}
-
 static void top_share_get_ring(struct grt_cell *cell, const void *view, const void *row, int arg)
 {
 	top_engine_get_ring(cell, view, top_share_engine(view, row), arg);
-}
-
-static void top_share_get_ring_name(struct grt_cell *cell, const void *view, const void *row, int arg)
-{
-	top_engine_get_ring_name(cell, view, top_share_engine(view, row), arg);
 }
 
 static void top_share_get_source(struct grt_cell *cell, const void *view, const void *row, int arg)
@@ -279,40 +221,20 @@ static void top_share_get_process(struct grt_cell *cell, const void *view, const
 	top_put_process(cell, view, s->pid, s->name);
 }
 
-static void top_share_get_share(struct grt_cell *cell, const void *view, const void *row, int arg)
-{
-	top_put_figure(cell, &((const struct top_share *)row)->share);
-}
-
-static void top_share_get_rate(struct grt_cell *cell, const void *view, const void *row, int arg)
-{
-	top_put_rate(cell, view, &((const struct top_share *)row)->jobs);
-}
-
-static void top_share_get_middle(struct grt_cell *cell, const void *view, const void *row, int arg)
-{
-	top_put_figure(cell, &((const struct top_share *)row)->middle);
-}
-
-static void top_share_get_most(struct grt_cell *cell, const void *view, const void *row, int arg)
-{
-	top_put_figure(cell, &((const struct top_share *)row)->most);
-}
-
 /* clang-format off */
 
 static const struct grt_column share_columns[] = {
 	{"device", top_share_get_device, 0, GRT_CELL_NAMED, GRT_COLUMN_ALL, "device number of the GPU, major << 20 | minor"},
-	{"device_name", top_share_get_device_name, 0, GRT_CELL_TEXT, GRT_COLUMN_MACHINE, "name of the GPU, else its address, else its driver"},
+	{"device_name", top_share_get_device, 0, GRT_CELL_TEXT, GRT_COLUMN_MACHINE, "name of the GPU, else its address, else its driver"},
 	{"ring", top_share_get_ring, 0, GRT_CELL_NAMED, GRT_COLUMN_ALL, "ring of the jobs, stream of the kernels, or id of the engine's counter; absent: the whole GPU"},
-	{"ring_name", top_share_get_ring_name, 0, GRT_CELL_TEXT, GRT_COLUMN_MACHINE, "name of the ring, or of the engine's counter"},
+	{"ring_name", top_share_get_ring, 0, GRT_CELL_TEXT, GRT_COLUMN_MACHINE, "name of the ring, or of the engine's counter"},
 	{"pid", grt_cell_id, offsetof(struct top_share, pid), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "process id"},
 	{"process", top_share_get_process, 0, GRT_CELL_TEXT, GRT_COLUMN_ALL, "name of the process; unknown: no event names the process of these jobs"},
-	{"share", top_share_get_share, 0, GRT_CELL_PERCENT, GRT_COLUMN_ALL, "share of the time for which the process had the ring, engine or GPU, percent"},
+	{"share", top_get_figure, offsetof(struct top_share, share), GRT_CELL_PERCENT, GRT_COLUMN_ALL, "share of the time for which the process had the ring, engine or GPU, percent"},
 	{"source", top_share_get_source, 0, GRT_CELL_TEXT, GRT_COLUMN_ALL | GRT_COLUMN_LESS, "source of the share: slices, jobs, kernels or counters"},
-	{"rate", top_share_get_rate, 0, GRT_CELL_AMOUNT, GRT_COLUMN_ALL, "jobs that ended, slices, or kernels and copies, per second"},
-	{"p50", top_share_get_middle, 0, GRT_CELL_NS, GRT_COLUMN_ALL, "median of the lengths of jobs, slices or kernels, ns"},
-	{"p99", top_share_get_most, 0, GRT_CELL_NS, GRT_COLUMN_ALL, "99th percentile of the lengths of jobs, slices or kernels, ns"},
+	{"rate", top_get_rate, offsetof(struct top_share, jobs), GRT_CELL_AMOUNT, GRT_COLUMN_ALL, "jobs that ended, slices, or kernels and copies, per second"},
+	{"p50", top_get_figure, offsetof(struct top_share, middle), GRT_CELL_NS, GRT_COLUMN_ALL, "median of the lengths of jobs, slices or kernels, ns"},
+	{"p99", top_get_figure, offsetof(struct top_share, most), GRT_CELL_NS, GRT_COLUMN_ALL, "99th percentile of the lengths of jobs, slices or kernels, ns"},
 	{.name = NULL},
 };
 
@@ -327,22 +249,11 @@ static void top_process_get_device(struct grt_cell *cell, const void *view, cons
 	top_put_device(cell, view, top_gpu_at(view, ((const struct top_process *)row)->gpu));
 }
 
-static void top_process_get_device_name(struct grt_cell *cell, const void *view, const void *row, int arg)
-{
-	top_process_get_device(cell, view, row, arg);
-	cell->absent = !cell->text;
-}
-
 static void top_process_get_name(struct grt_cell *cell, const void *view, const void *row, int arg)
 {
 	const struct top_process *p = row;
 
 	top_put_process(cell, view, p->pid, p->name);
-}
-
-static void top_process_get_share(struct grt_cell *cell, const void *view, const void *row, int arg)
-{
-	top_put_figure(cell, &((const struct top_process *)row)->share);
 }
 
 static void top_process_get_source(struct grt_cell *cell, const void *view, const void *row, int arg)
@@ -361,52 +272,10 @@ static void top_process_get_ring(struct grt_cell *cell, const void *view, const 
 	cell->absent |= !p->share.known;
 }
 
-static void top_process_get_ring_name(struct grt_cell *cell, const void *view, const void *row, int arg)
-{
-	top_process_get_ring(cell, view, row, arg);
-	cell->absent |= !cell->text;
-}
-
-static void top_process_get_rate(struct grt_cell *cell, const void *view, const void *row, int arg)
-{
-	top_put_rate(cell, view, &((const struct top_process *)row)->jobs);
-}
-
-static void top_process_get_queue(struct grt_cell *cell, const void *view, const void *row, int arg)
-{
-	top_put_figure(cell, &((const struct top_process *)row)->queue);
-}
-
-static void top_process_get_memory(struct grt_cell *cell, const void *view, const void *row, int arg)
-{
-	top_put_figure(cell, &((const struct top_process *)row)->memory);
-}
-
-static void top_process_get_wait(struct grt_cell *cell, const void *view, const void *row, int arg)
-{
-	top_put_figure(cell, &((const struct top_process *)row)->wait);
-}
-
-static void top_process_get_runnable(struct grt_cell *cell, const void *view, const void *row, int arg)
-{
-	top_put_figure(cell, &((const struct top_process *)row)->runnable);
-}
-
-static void top_process_get_frames(struct grt_cell *cell, const void *view, const void *row, int arg)
-{
-	top_put_rate(cell, view, &((const struct top_process *)row)->frames);
-}
-
-static void top_process_get_late(struct grt_cell *cell, const void *view, const void *row, int arg)
-{
-	top_put_figure(cell, &((const struct top_process *)row)->late);
-}
-
 static void top_process_get_cgroup(struct grt_cell *cell, const void *view, const void *row, int arg)
 {
 	cell->text = grt_gpu_processes_cgroup(((const struct top *)view)->shares,
 					      ((const struct top_process *)row)->pid);
-	cell->absent = !cell->text;
 }
 
 /* clang-format off */
@@ -415,18 +284,18 @@ static const struct grt_column process_columns[] = {
 	{"pid", grt_cell_id, offsetof(struct top_process, pid), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "process id"},
 	{"process", top_process_get_name, 0, GRT_CELL_TEXT, GRT_COLUMN_ALL, "name of the process; unknown: no event names the process of these jobs"},
 	{"device", top_process_get_device, 0, GRT_CELL_NAMED, GRT_COLUMN_ALL, "device number of the GPU, major << 20 | minor"},
-	{"device_name", top_process_get_device_name, 0, GRT_CELL_TEXT, GRT_COLUMN_MACHINE, "name of the GPU, else its address, else its driver"},
-	{"share", top_process_get_share, 0, GRT_CELL_PERCENT, GRT_COLUMN_ALL, "share of the time for which the process had the ring, engine or GPU that it used most, percent"},
+	{"device_name", top_process_get_device, 0, GRT_CELL_TEXT, GRT_COLUMN_MACHINE, "name of the GPU, else its address, else its driver"},
+	{"share", top_get_figure, offsetof(struct top_process, share), GRT_CELL_PERCENT, GRT_COLUMN_ALL, "share of the time for which the process had the ring, engine or GPU that it used most, percent"},
 	{"ring", top_process_get_ring, 0, GRT_CELL_NAMED, GRT_COLUMN_ALL, "ring or engine that the process used most; absent: the whole GPU"},
-	{"ring_name", top_process_get_ring_name, 0, GRT_CELL_TEXT, GRT_COLUMN_MACHINE, "name of the ring, or of the engine's counter"},
+	{"ring_name", top_process_get_ring, 0, GRT_CELL_TEXT, GRT_COLUMN_MACHINE, "name of the ring, or of the engine's counter"},
 	{"source", top_process_get_source, 0, GRT_CELL_TEXT, GRT_COLUMN_ALL | GRT_COLUMN_LESS, "source of the share: slices, jobs, kernels or counters"},
-	{"rate", top_process_get_rate, 0, GRT_CELL_AMOUNT, GRT_COLUMN_ALL, "jobs that ended, slices, or kernels and copies, per second"},
-	{"queue_p99", top_process_get_queue, 0, GRT_CELL_NS, GRT_COLUMN_ALL, "99th percentile of t_queue of all its jobs that ended, ns"},
-	{"memory", top_process_get_memory, 0, GRT_CELL_BYTES, GRT_COLUMN_ALL, "memory of the process that is resident on the GPU, B"},
-	{"gpu_wait", top_process_get_wait, 0, GRT_CELL_PERCENT, GRT_COLUMN_ALL | GRT_COLUMN_LESS, "time that its threads waited for jobs, percent of the update; those of several threads add up"},
-	{"runnable", top_process_get_runnable, 0, GRT_CELL_PERCENT, GRT_COLUMN_ALL | GRT_COLUMN_LEAST, "time that its threads were ready to run without a CPU, percent; those of several threads add up"},
-	{"frames", top_process_get_frames, 0, GRT_CELL_AMOUNT, GRT_COLUMN_ALL | GRT_COLUMN_LEAST, "frames that the process showed, per second"},
-	{"late", top_process_get_late, 0, GRT_CELL_NUMBER, GRT_COLUMN_ALL | GRT_COLUMN_LEAST, "late frames: those that took 1.5 times the median of the last minute, or longer"},
+	{"rate", top_get_rate, offsetof(struct top_process, jobs), GRT_CELL_AMOUNT, GRT_COLUMN_ALL, "jobs that ended, slices, or kernels and copies, per second"},
+	{"queue_p99", top_get_figure, offsetof(struct top_process, queue), GRT_CELL_NS, GRT_COLUMN_ALL, "99th percentile of t_queue of all its jobs that ended, ns"},
+	{"memory", top_get_figure, offsetof(struct top_process, memory), GRT_CELL_BYTES, GRT_COLUMN_ALL, "memory of the process that is resident on the GPU, B"},
+	{"gpu_wait", top_get_figure, offsetof(struct top_process, wait), GRT_CELL_PERCENT, GRT_COLUMN_ALL | GRT_COLUMN_LESS, "time that its threads waited for jobs, percent of the update; those of several threads add up"},
+	{"runnable", top_get_figure, offsetof(struct top_process, runnable), GRT_CELL_PERCENT, GRT_COLUMN_ALL | GRT_COLUMN_LEAST, "time that its threads were ready to run without a CPU, percent; those of several threads add up"},
+	{"frames", top_get_rate, offsetof(struct top_process, frames), GRT_CELL_AMOUNT, GRT_COLUMN_ALL | GRT_COLUMN_LEAST, "frames that the process showed, per second"},
+	{"late", top_get_figure, offsetof(struct top_process, late), GRT_CELL_NUMBER, GRT_COLUMN_ALL | GRT_COLUMN_LEAST, "late frames: those that took 1.5 times the median of the last minute, or longer"},
 	{"cgroup", top_process_get_cgroup, 0, GRT_CELL_TEXT, GRT_COLUMN_ALL | GRT_COLUMN_LEAST, "path of the process's control group"},
 	{.name = NULL},
 };
@@ -453,17 +322,6 @@ static void top_stack_get_ring(struct grt_cell *cell, const void *view, const vo
 	cell->absent = s->ring == GRT_RING_NONE;
 }
 
-static void top_stack_get_ring_name(struct grt_cell *cell, const void *view, const void *row, int arg)
-{
-	top_stack_get_ring(cell, view, row, arg);
-	cell->absent |= !cell->text;
-}
-
-static void top_stack_get_time(struct grt_cell *cell, const void *view, const void *row, int arg)
-{
-	top_put_figure(cell, &((const struct top_stack *)row)->time);
-}
-
 static void top_stack_get_rate(struct grt_cell *cell, const void *view, const void *row, int arg)
 {
 	const struct top_figure jobs = {.value = ((const struct top_stack *)row)->jobs, .known = true};
@@ -476,18 +334,17 @@ static void top_stack_get_text(struct grt_cell *cell, const void *view, const vo
 	const struct top *t = view;
 
 	cell->text = top_stacks_text(&t->stacks, ((const struct top_stack *)row)->stack, t->room, TOP_ROOM);
-	cell->absent = !cell->text;
 }
 
 /* clang-format off */
 
 static const struct grt_column stack_columns[] = {
-	{"time", top_stack_get_time, 0, GRT_CELL_NS, GRT_COLUMN_ALL, "time on the ring of the jobs that ended, ns"},
+	{"time", top_get_figure, offsetof(struct top_stack, time), GRT_CELL_NS, GRT_COLUMN_ALL, "time on the ring of the jobs that ended, ns"},
 	{"rate", top_stack_get_rate, 0, GRT_CELL_AMOUNT, GRT_COLUMN_ALL, "jobs that ended, per second"},
 	{"pid", grt_cell_id, offsetof(struct top_stack, pid), GRT_CELL_NUMBER, GRT_COLUMN_ALL | GRT_COLUMN_LEAST, "process id"},
 	{"process", top_stack_get_process, 0, GRT_CELL_TEXT, GRT_COLUMN_ALL | GRT_COLUMN_LEAST, "name of the process; unknown: no event names the process of these jobs"},
 	{"ring", top_stack_get_ring, 0, GRT_CELL_NAMED, GRT_COLUMN_ALL | GRT_COLUMN_LESS, "ring of the jobs"},
-	{"ring_name", top_stack_get_ring_name, 0, GRT_CELL_TEXT, GRT_COLUMN_MACHINE, "name of the ring, or of the engine's counter"},
+	{"ring_name", top_stack_get_ring, 0, GRT_CELL_TEXT, GRT_COLUMN_MACHINE, "name of the ring, or of the engine's counter"},
 	{"stack", top_stack_get_text, 0, GRT_CELL_TEXT, GRT_COLUMN_ALL, "functions that submitted the jobs, innermost first; absent: the jobs have no stack"},
 	{.name = NULL},
 };

@@ -212,6 +212,7 @@ static inline struct grt_cell grt_column_get(const struct grt_column *c, const v
 
 	memset(&cell, 0, sizeof(cell));
 	c->get(&cell, view, row, c->arg);
+	cell.absent |= c->kind == GRT_CELL_TEXT && !cell.text;
 	return cell;
 }
 

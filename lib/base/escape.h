@@ -34,4 +34,14 @@ size_t grt_escape(enum grt_escape kind, char *dst, size_t room, const char *src,
 /** grt_escape_print - prints an escaped text of any length to a file */
 void grt_escape_print(enum grt_escape kind, FILE *out, const char *src, size_t len);
 
+/** grt_text_width - columns of a text on a terminal: bytes that begin a character */
+static inline unsigned int grt_text_width(const char *text, size_t length)
+{
+	unsigned int n = 0;
+
+	for (size_t i = 0; i < length; i++)
+		n += ((unsigned char)text[i] & 0xc0) != 0x80;
+	return n;
+}
+
 #endif /* GRT_BASE_ESCAPE_H */

@@ -111,6 +111,28 @@ uint64_t grt_hist_sum(const struct grt_hist *h)
 	return sum > UINT64_MAX ? UINT64_MAX : (uint64_t)sum;
 }
 
+bool grt_hist_get(const struct grt_hist *h, int what, uint64_t *value)
+{
+	if (!h->weight)
+		return false;
+	switch (what) {
+	case GRT_HIST_SUM:
+		*value = grt_hist_sum(h);
+		return true;
+	case GRT_HIST_MEAN:
+		*value = (uint64_t)((h->sum + h->weight / 2) / h->weight);
+		return true;
+	case 0:
+		*value = h->min;
+		return true;
+	case 1000:
+		*value = h->max;
+		return true;
+	default:
+		return grt_hist_percentile(h, (unsigned int)what, value);
+	}
+}
+
 void grt_hist_free(struct grt_hist *h)
 {
 	for (unsigned int o = 0; o < GRT_HIST_OCTAVES; o++)

@@ -136,6 +136,17 @@ void grt_hist_put_counts(struct grt_hist *h, const struct grt_hist_counts *c, ui
  */
 bool grt_hist_percentile(const struct grt_hist *h, unsigned int permille, uint64_t *value);
 
+/* For grt_hist_get(), in place of a permille. */
+#define GRT_HIST_MEAN (-1)
+#define GRT_HIST_SUM (-2)
+
+/**
+ * grt_hist_get - a value that stands for all of them
+ * @what: permille, where 0 is the smallest and 1000 the largest value; GRT_HIST_MEAN; GRT_HIST_SUM
+ * Return: whether there is one
+ */
+bool grt_hist_get(const struct grt_hist *h, int what, uint64_t *value);
+
 /* Number of intervals between powers of two: 0, [1, 2), [2, 4) ... */
 #define GRT_HIST_POWERS 65
 

@@ -50,4 +50,16 @@ void grt_units_time(char text[GRT_UNITS_MAX], uint64_t ns);
 /** grt_units_percent - thousandths of a percent with one digit: "12.3 %" */
 void grt_units_percent(char text[GRT_UNITS_MAX], uint64_t thousandths);
 
+/** grt_share - a part in thousandths of a percent of @whole, rounded; 0 of nothing */
+static inline uint64_t grt_share(uint64_t part, uint64_t whole)
+{
+	return whole ? (uint64_t)(((unsigned __int128)part * 100000 + whole / 2) / whole) : 0;
+}
+
+/** grt_share_down - the same, rounded down: less than the whole is never 100 % */
+static inline uint64_t grt_share_down(uint64_t part, uint64_t whole)
+{
+	return whole ? (uint64_t)((unsigned __int128)part * 100000 / whole) : 0;
+}
+
 #endif /* GRT_BASE_UNITS_H */

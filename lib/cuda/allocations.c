@@ -396,10 +396,7 @@ static void allocations_notes(void *state, struct grt_pass *pass)
 		grt_note(pass->notes, "the peak covers only the first %u allocations and frees", CHANGES_MAX);
 }
 
-static bool allocations_any(const void *state)
-{
-	return ((const struct allocations *)state)->used;
-}
+GRT_ANALYSIS_ANY(allocations_any, allocations, used)
 
 static void allocations_free(void *state)
 {

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/fnv.h"
 #include "base/grow.h"
 
 static const struct grt_step_process *ops_process(const struct grt_ops *ops, const struct grt_op_part *part)
@@ -31,16 +32,6 @@ const char *grt_ops_string(const struct grt_ops *ops, const struct grt_op_part *
 	return grt_image_string(ops_process(ops, part)->image, number) ?: "";
 }
 
-/* FNV-1a: there are only few names of functions. */
-static uint64_t ops_hash(const char *text)
-{
-	uint64_t h = 0xcbf29ce484222325ULL;
-
-	for (; *text; text++)
-		h = (h ^ (uint8_t)*text) * 0x100000001b3ULL;
-	return h;
-}
-
 static int ops_add(struct grt_ops *ops, uint32_t process, uint32_t op, uint32_t work)
 {
 	struct grt_op_part part = {.process = process, .op = op, .work = work};
@@ -50,7 +41,7 @@ static int ops_add(struct grt_ops *ops, uint32_t process, uint32_t op, uint32_t 
 	if (!part.comm)
 		return 0;
 	part.hash = part.comm->hash;
-	part.function = ops_hash(grt_ops_string(ops, &part, l->op[op].function));
+	part.function = grt_fnv_text(grt_ops_string(ops, &part, l->op[op].function));
 	part.sequence = l->op[op].sequence;
 	part.alone = l->op[op].kind == 2 || l->op[op].captured;
 	part.share = 1;

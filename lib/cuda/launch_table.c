@@ -59,7 +59,6 @@ static void launch_table_get_device_name(struct grt_cell *cell, const void *view
 	const struct grt_device *d = ((const struct grt_launch_group *)row)->device;
 
 	cell->text = d ? d->name : NULL;
-	cell->absent = !cell->text;
 }
 
 static void launch_table_get_device_bus(struct grt_cell *cell, const void *view, const void *row, int arg)
@@ -134,17 +133,11 @@ static void launch_table_get_sum(struct grt_cell *cell, const void *view, const 
 	cell->absent = !g->exec.weight;
 }
 
-/* 0: there is no whole of which something could be a part. */
-static uint64_t launch_table_share(uint64_t part, uint64_t whole)
-{
-	return whole ? (uint64_t)((unsigned __int128)part * 100000 / whole) : 0;
-}
-
 static void launch_table_get_share(struct grt_cell *cell, const void *view, const void *row, int arg)
 {
 	uint64_t total = ((const struct grt_launch_view *)view)->total;
 
-	cell->number = launch_table_share(grt_hist_sum(&((const struct grt_launch_group *)row)->exec), total);
+	cell->number = grt_share_down(grt_hist_sum(&((const struct grt_launch_group *)row)->exec), total);
 	cell->absent = !total;
 }
 
@@ -153,45 +146,19 @@ static void launch_table_get_busy(struct grt_cell *cell, const void *view, const
 	const struct grt_launch_group *g = row;
 	uint64_t span = ((const struct grt_launch_view *)view)->span;
 
-	cell->number = launch_table_share(grt_busy_sum(&g->busy), span);
+	cell->number = grt_share_down(grt_busy_sum(&g->busy), span);
 	cell->absent = !g->exec.weight || !span;
 	cell->estimated = g->busy.cut;
 }
 
-static const struct grt_hist *hist_at(const void *row, int offset)
+static void launch_table_get_exec(struct grt_cell *cell, const void *view, const void *row, int what)
 {
-	return (const struct grt_hist *)((const char *)row + offset);
+	grt_cell_hist(cell, &((const struct grt_launch_group *)row)->exec, what);
 }
 
-static void get_mean(struct grt_cell *cell, const void *view, const void *row, int offset)
+static void launch_table_get_latency(struct grt_cell *cell, const void *view, const void *row, int what)
 {
-	const struct grt_hist *h = hist_at(row, offset);
-
-	cell->absent = !h->weight;
-	if (!cell->absent)
-		cell->number = (uint64_t)((h->sum + h->weight / 2) / h->weight);
-}
-
-static void get_min(struct grt_cell *cell, const void *view, const void *row, int offset)
-{
-	cell->number = hist_at(row, offset)->min;
-	cell->absent = !hist_at(row, offset)->weight;
-}
-
-static void get_max(struct grt_cell *cell, const void *view, const void *row, int offset)
-{
-	cell->number = hist_at(row, offset)->max;
-	cell->absent = !hist_at(row, offset)->weight;
-}
-
-static void get_p50(struct grt_cell *cell, const void *view, const void *row, int offset)
-{
-	cell->absent = !grt_hist_percentile(hist_at(row, offset), 500, &cell->number);
-}
-
-static void get_p99(struct grt_cell *cell, const void *view, const void *row, int offset)
-{
-	cell->absent = !grt_hist_percentile(hist_at(row, offset), 990, &cell->number);
+	grt_cell_hist(cell, &((const struct grt_launch_group *)row)->latency, what);
 }
 
 static const struct grt_estimate *launch_table_estimate(const void *row, bool share)
@@ -285,26 +252,19 @@ static void launch_table_get_wait(struct grt_cell *cell, const void *view, const
 	cell->absent = !((const struct grt_launch_group *)row)->waits.waits;
 }
 
-static void launch_table_get_had_pid(struct grt_cell *cell, const void *view, const void *row, int arg)
-{
-	cell->number = ((const struct grt_launch_group *)row)->waits.pid;
-	cell->absent = !cell->number;
-}
-
 static void launch_table_get_had_by(struct grt_cell *cell, const void *view, const void *row, int arg)
 {
 	uint32_t pid = ((const struct grt_launch_group *)row)->waits.pid;
 	const struct grt_names *names = ((const struct grt_launch_view *)view)->names;
 
 	cell->text = pid ? grt_process_name(names, pid) : NULL;
-	cell->absent = !cell->text;
 }
 
 /* clang-format off */
 
 #define NUMBER(name, member, where, help) {name, grt_cell_u64, G(member), GRT_CELL_NUMBER, where, help}
 #define SMALL(name, member, where, help)  {name, grt_cell_u32, G(member), GRT_CELL_NUMBER, where, help}
-#define TIME(name, what, member, where, help) {name, get_##what, G(member), GRT_CELL_NS, where, help}
+#define TIME(name, what, member, where, help) {name, launch_table_get_##member, what, GRT_CELL_NS, where, help}
 
 #define PROCESS(where) \
 	SMALL("pid", pid, GRT_COLUMN_ALL | (where), "process id"), \
@@ -314,17 +274,17 @@ static void launch_table_get_had_by(struct grt_cell *cell, const void *view, con
 	{"calls", get_calls, 0, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "kernels, copies, and calls of probed functions"}, \
 	{"total", launch_table_get_sum, 0, GRT_CELL_NS, GRT_COLUMN_ALL, "time on the GPU, ns"}, \
 	{"share", launch_table_get_share, 0, GRT_CELL_PERCENT, GRT_COLUMN_ALL, "share of the GPU time of all rows, percent"}, \
-	TIME("avg", mean, exec, GRT_COLUMN_ALL, "mean time on the GPU of one kernel or copy, ns"), \
-	TIME("min", min, exec, GRT_COLUMN_ALL | GRT_COLUMN_LEAST, "shortest time on the GPU of one, ns"), \
-	TIME("p50", p50, exec, GRT_COLUMN_ALL | GRT_COLUMN_LESS, "median time on the GPU of one, ns"), \
-	TIME("p99", p99, exec, GRT_COLUMN_ALL | GRT_COLUMN_LESS, "99th percentile of the time on the GPU of one, ns"), \
-	TIME("max", max, exec, GRT_COLUMN_ALL, "longest time on the GPU of one, ns")
+	TIME("avg", GRT_HIST_MEAN, exec, GRT_COLUMN_ALL, "mean time on the GPU of one kernel or copy, ns"), \
+	TIME("min", 0, exec, GRT_COLUMN_ALL | GRT_COLUMN_LEAST, "shortest time on the GPU of one, ns"), \
+	TIME("p50", 500, exec, GRT_COLUMN_ALL | GRT_COLUMN_LESS, "median time on the GPU of one, ns"), \
+	TIME("p99", 990, exec, GRT_COLUMN_ALL | GRT_COLUMN_LESS, "99th percentile of the time on the GPU of one, ns"), \
+	TIME("max", 1000, exec, GRT_COLUMN_ALL, "longest time on the GPU of one, ns")
 
 #define LATENCY \
-	TIME("latency_avg", mean, latency, GRT_COLUMN_MORE, "mean time from the call to the start on the GPU, ns"), \
-	TIME("latency_p50", p50, latency, GRT_COLUMN_ALL | GRT_COLUMN_LEAST, "median time from the call to the start on the GPU, ns"), \
-	TIME("latency_p99", p99, latency, GRT_COLUMN_ALL | GRT_COLUMN_LESS, "99th percentile of the time from the call to the start on the GPU, ns"), \
-	TIME("latency_max", max, latency, GRT_COLUMN_MORE, "longest time from the call to the start on the GPU, ns")
+	TIME("latency_avg", GRT_HIST_MEAN, latency, GRT_COLUMN_MORE, "mean time from the call to the start on the GPU, ns"), \
+	TIME("latency_p50", 500, latency, GRT_COLUMN_ALL | GRT_COLUMN_LEAST, "median time from the call to the start on the GPU, ns"), \
+	TIME("latency_p99", 990, latency, GRT_COLUMN_ALL | GRT_COLUMN_LESS, "99th percentile of the time from the call to the start on the GPU, ns"), \
+	TIME("latency_max", 1000, latency, GRT_COLUMN_MORE, "longest time from the call to the start on the GPU, ns")
 
 /* Columns for traces that say which process had the GPU. */
 #define WAIT(name, member, where, help) {name, launch_table_get_wait, G(waits.member), GRT_CELL_NS, (where) | GRT_COLUMN_TELLS, help}
@@ -333,7 +293,7 @@ static void launch_table_get_had_by(struct grt_cell *cell, const void *view, con
 	WAIT("wait_own", own, GRT_COLUMN_MORE, "rest of that time in which earlier work of the same stream was not complete, sum, ns"), \
 	WAIT("wait_unknown", unknown, GRT_COLUMN_MORE, "rest of that time without a known cause, sum, ns"), \
 	WAIT("wait_longest", longest, GRT_COLUMN_MORE, "longest time that one call waited for other processes, ns"), \
-	{"had_pid", launch_table_get_had_pid, 0, GRT_CELL_NUMBER, GRT_COLUMN_MORE | GRT_COLUMN_TELLS, "process id of the other process that had the GPU longest in these waits"}, \
+	{"had_pid", grt_cell_id, G(waits.pid), GRT_CELL_NUMBER, GRT_COLUMN_MORE | GRT_COLUMN_TELLS, "process id of the other process that had the GPU longest in these waits"}, \
 	{"had_by", launch_table_get_had_by, 0, GRT_CELL_TEXT, GRT_COLUMN_ALL | GRT_COLUMN_TELLS, "name of that process"}
 
 /* Columns for a process that was recorded in random windows: estimates for the whole time. */

@@ -178,24 +178,19 @@ static void memory_bars_notes(void *state, struct grt_pass *pass)
 			 x->memory.over);
 }
 
-static bool memory_bars_any(const void *state)
-{
-	return ((const struct memory_bars *)state)->used;
-}
+GRT_ANALYSIS_ANY(memory_bars_any, memory_bars, used)
 
 static void memory_bars_free(void *state)
 {
 	struct memory_bars *x = state;
 
-	for (uint32_t i = 0; x && i < x->bars; i++) {
+	for (uint32_t i = 0; i < x->bars; i++) {
 		grt_amount_free(&x->bar[i].amount);
 	}
-	if (x) {
-		free(x->bar);
-		grt_device_memory_free(&x->memory);
-		grt_images_free(&x->images);
-		grt_timescale_free(&x->scale);
-	}
+	free(x->bar);
+	grt_device_memory_free(&x->memory);
+	grt_images_free(&x->images);
+	grt_timescale_free(&x->scale);
 }
 
 static const struct grt_part memory_bars_parts[] = {

@@ -9,12 +9,6 @@
 #include "table/analysis.h"
 #include "table/cells.h"
 
-static void operator_get_name(struct grt_cell *cell, const void *view, const void *row, int arg)
-{
-	cell->text = ((const struct grt_operator *)row)->name;
-	cell->absent = !cell->text;
-}
-
 static void operator_get_phase(struct grt_cell *cell, const void *view, const void *row, int arg)
 {
 	static const char *const names[] = {
@@ -24,7 +18,6 @@ static void operator_get_phase(struct grt_cell *cell, const void *view, const vo
 	};
 
 	cell->text = names[((const struct grt_operator *)row)->phase];
-	cell->absent = !cell->text;
 }
 
 /* The view is all time of all rows. */
@@ -32,8 +25,7 @@ static void operator_get_share(struct grt_cell *cell, const void *view, const vo
 {
 	uint64_t all = *(const uint64_t *)view, part = *(const uint64_t *)((const char *)row + offset);
 
-	cell->absent = !all;
-	cell->number = all ? (uint64_t)(((unsigned __int128)part * 100000 + all / 2) / all) : 0;
+	grt_cell_share(cell, part, all);
 }
 
 static void operator_get_mean(struct grt_cell *cell, const void *view, const void *row, int arg)
@@ -50,7 +42,7 @@ static void operator_get_mean(struct grt_cell *cell, const void *view, const voi
 /* clang-format off */
 
 #define COLUMNS(title, help) \
-	{title, operator_get_name, 0, GRT_CELL_TEXT, GRT_COLUMN_ALL, help}, \
+	{title, grt_cell_pointed, O(name), GRT_CELL_TEXT, GRT_COLUMN_ALL, help}, \
 	{"phase", operator_get_phase, 0, GRT_CELL_TEXT, GRT_COLUMN_ALL, "phase of training, from the outermost frame that shows one: backward (a node or the engine of autograd), optimizer (a step of torch.optim), forward (a forward method in Python)"}, \
 	{"kind", grt_cell_pointed, O(kind), GRT_CELL_TEXT, GRT_COLUMN_MORE, "aten, autograd, optimizer, inductor or triton; of a library its name"}, \
 	{"pid", grt_cell_u32, O(pid), GRT_CELL_NUMBER, GRT_COLUMN_ALL | GRT_COLUMN_TELLS, "process id"}, \

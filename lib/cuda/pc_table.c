@@ -29,39 +29,17 @@ static int pc_table_event(void *state, const struct grt_event *e, struct grt_pas
 	return grt_pc_samples_event(state, e);
 }
 
-static int pc_table_finish(void *state, struct grt_pass *pass)
-{
-	return grt_pc_samples_finish(state);
-}
+GRT_ANALYSIS_FINISH(pc_table_finish, grt_pc_samples_finish)
 
-static bool pc_table_any(const void *state)
-{
-	return ((const struct grt_pc_samples *)state)->pairs.used;
-}
+GRT_ANALYSIS_ANY(pc_table_any, grt_pc_samples, pairs.used)
 
-static void pc_table_free(void *state)
-{
-	if (state)
-		grt_pc_samples_free(state);
-}
-
-static void pc_table_percent(struct grt_cell *cell, uint64_t part, uint64_t all)
-{
-	cell->absent = !all;
-	cell->number = all ? (uint64_t)(((unsigned __int128)part * 100000 + all / 2) / all) : 0;
-}
+GRT_ANALYSIS_FREE(pc_table_free, grt_pc_samples_free)
 
 /* @offset: of the samples in the row; the view is their sum */
 static void pc_table_get_share(struct grt_cell *cell, const void *view, const void *row, int offset)
 {
-	pc_table_percent(cell, *(const uint64_t *)((const char *)row + offset),
-			 ((const struct grt_pc_sums *)view)->samples);
-}
-
-static void pc_table_get_samples(struct grt_cell *cell, const void *view, const void *row, int arg)
-{
-	cell->number = ((const struct grt_pc_source *)row)->samples;
-	cell->absent = !cell->number;
+	grt_cell_share(cell, *(const uint64_t *)((const char *)row + offset),
+		       ((const struct grt_pc_sums *)view)->samples);
 }
 
 /* A line without samples is shown only because of the lines around it. */
@@ -80,21 +58,21 @@ static void pc_table_get_of_kernel(struct grt_cell *cell, const void *view, cons
 {
 	const struct grt_pc_stall *s = row;
 
-	pc_table_percent(cell, s->samples, s->of_kernel);
+	grt_cell_share(cell, s->samples, s->of_kernel);
 }
 
 static void pc_table_get_of_line(struct grt_cell *cell, const void *view, const void *row, int arg)
 {
 	const struct grt_pc_line *l = row;
 
-	pc_table_percent(cell, l->reason_samples, l->samples);
+	grt_cell_share(cell, l->reason_samples, l->samples);
 }
 
 static void pc_table_get_of_instruction(struct grt_cell *cell, const void *view, const void *row, int arg)
 {
 	const struct grt_pc_instruction *x = row;
 
-	pc_table_percent(cell, x->reason_samples, x->samples);
+	grt_cell_share(cell, x->reason_samples, x->samples);
 }
 
 /* clang-format off */
@@ -154,7 +132,7 @@ static const struct grt_column source_columns[] = {
 	{"file", grt_cell_pointed, C(file), GRT_CELL_TEXT, GRT_COLUMN_ALL, "name of the file"},
 	{"path", grt_cell_pointed, C(path), GRT_CELL_TEXT, GRT_COLUMN_MORE, "file with its directory"},
 	{"line", grt_cell_id, C(line), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "number of the line"},
-	{"samples", pc_table_get_samples, 0, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "samples of warps at this line"},
+	{"samples", grt_cell_nonzero, C(samples), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "samples of warps at this line"},
 	{"share", pc_table_get_share_of_line, C(samples), GRT_CELL_PERCENT, GRT_COLUMN_ALL, "share of the samples of all lines, percent"},
 	{"bar", pc_table_get_text, C(bar), GRT_CELL_TEXT, GRT_COLUMN_ALL, "samples, relative to the line with most samples"},
 	{"reason", grt_cell_pointed, C(reason), GRT_CELL_TEXT, GRT_COLUMN_ALL, "why most of these warps issued no instruction"},

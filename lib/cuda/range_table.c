@@ -264,26 +264,9 @@ static int range_table_finish(void *state, struct grt_pass *pass)
 
 /* ------------------------------------------------------------------ table */
 
-static void range_get_wall(struct grt_cell *cell, const void *view, const void *row, int arg)
+static void range_get_wall(struct grt_cell *cell, const void *view, const void *row, int what)
 {
-	const struct grt_hist *h = &((const struct row *)row)->wall;
-
-	cell->absent = !h->weight;
-	if (cell->absent)
-		return;
-	switch (arg) {
-	case -1:
-		cell->number = grt_hist_sum(h);
-		break;
-	case -2:
-		cell->number = (uint64_t)((h->sum + h->weight / 2) / h->weight);
-		break;
-	case -3:
-		cell->number = h->max;
-		break;
-	default:
-		cell->absent = !grt_hist_percentile(h, (unsigned int)arg, &cell->number);
-	}
+	grt_cell_hist(cell, &((const struct row *)row)->wall, what);
 }
 
 /* The launches of a range are unknown if it was started instead of pushed, or is in no chain. */
@@ -310,11 +293,11 @@ static const struct grt_column range_columns[] = {
 	{"process", grt_cell_pointed, R(process), GRT_CELL_TEXT, GRT_COLUMN_MORE, "name of the program"},
 	{"count", grt_cell_u64, R(count), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "number of ranges"},
 	{"open", grt_cell_u64, R(open), GRT_CELL_NUMBER, GRT_COLUMN_MORE, "ranges without an end, which no column of times includes"},
-	{"wall", range_get_wall, -1, GRT_CELL_NS, GRT_COLUMN_ALL, "sum of the ranges' durations, ns"},
-	{"avg", range_get_wall, -2, GRT_CELL_NS, GRT_COLUMN_ALL, "mean duration of a range, ns"},
+	{"wall", range_get_wall, GRT_HIST_SUM, GRT_CELL_NS, GRT_COLUMN_ALL, "sum of the ranges' durations, ns"},
+	{"avg", range_get_wall, GRT_HIST_MEAN, GRT_CELL_NS, GRT_COLUMN_ALL, "mean duration of a range, ns"},
 	{"p50", range_get_wall, 500, GRT_CELL_NS, GRT_COLUMN_ALL, "median duration of a range, ns"},
 	{"p99", range_get_wall, 990, GRT_CELL_NS, GRT_COLUMN_ALL, "99th percentile of the duration, ns"},
-	{"max", range_get_wall, -3, GRT_CELL_NS, GRT_COLUMN_ALL, "longest duration, ns"},
+	{"max", range_get_wall, 1000, GRT_CELL_NS, GRT_COLUMN_ALL, "longest duration, ns"},
 	{"launches", range_get_sum, R(all.launches), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "calls in these ranges that gave the GPU work"},
 	{"kernels", range_get_sum, R(all.kernels), GRT_CELL_NUMBER, GRT_COLUMN_MORE, "kernels of these launches"},
 	{"gpu", range_get_sum, R(all.gpu), GRT_CELL_NS, GRT_COLUMN_ALL, "GPU time of these launches, ns"},
@@ -404,8 +387,6 @@ static void range_table_free(void *state)
 {
 	struct range_table *t = state;
 
-	if (!t)
-		return;
 	for (struct row *row = grt_keyed_oldest(&t->rows); row; row = grt_keyed_next(&t->rows, row)) {
 		free(row->name);
 		grt_hist_free(&row->wall);

@@ -116,11 +116,6 @@ static void get_step(struct grt_cell *cell, const void *view, const void *row, i
 	cell->number = cell->absent ? 0 : grt_steps_step(grt_collectives_steps(view), step)->number;
 }
 
-static void get_steady(struct grt_cell *cell, const void *view, const void *row, int arg)
-{
-	cell->number = ((const struct grt_collective *)row)->steady;
-}
-
 static void get_communicator(struct grt_cell *cell, const void *view, const void *row, int arg)
 {
 	cell->number = ((const struct grt_collective *)row)->communicator;
@@ -163,7 +158,7 @@ static const struct grt_column collective_columns[] = {
 	{"number", grt_cell_u64, K(number), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "number of the collective in its communicator, from 0; with NCCL's plugin, among the collectives of the same function"},
 	{"collective", grt_cell_pointed, K(name), GRT_CELL_TEXT, GRT_COLUMN_ALL, "name of the collective's kernel"},
 	{"ranks", grt_cell_u32, K(ranks), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "number of ranks that took part"},
-	{"steady", get_steady, 0, GRT_CELL_BOOL, GRT_COLUMN_MORE, "whether it is in a step other than the first"},
+	{"steady", grt_cell_u8, K(steady), GRT_CELL_BOOL, GRT_COLUMN_MORE, "whether it is in a step other than the first"},
 	{"step", get_step, 0, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "step of the rank that came last"},
 	{"first", get_rank_at, K(first), GRT_CELL_NUMBER, GRT_COLUMN_MORE, "rank that came first"},
 	{"last", get_rank_at, K(last), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "rank that came last"},

@@ -34,21 +34,11 @@ static int roofline_table_event(void *state, const struct grt_event *e, struct g
 	return grt_rooflines_event(state, e, pass->names);
 }
 
-static int roofline_table_finish(void *state, struct grt_pass *pass)
-{
-	return grt_rooflines_finish(state);
-}
+GRT_ANALYSIS_FINISH(roofline_table_finish, grt_rooflines_finish)
 
-static void roofline_table_free(void *state)
-{
-	if (state)
-		grt_rooflines_free(state);
-}
+GRT_ANALYSIS_FREE(roofline_table_free, grt_rooflines_free)
 
-static bool roofline_table_any(const void *state)
-{
-	return ((const struct grt_rooflines *)state)->rows.used;
-}
+GRT_ANALYSIS_ANY(roofline_table_any, grt_rooflines, rows.used)
 
 /* ----------------------------------------------------------------- columns */
 
@@ -66,17 +56,11 @@ static void roofline_get_amount(struct grt_cell *cell, const void *view, const v
 	cell->text = grt_metric_unit_name(grt_metrics_table[metric].unit);
 }
 
-static uint64_t roofline_part(uint64_t part, uint64_t whole)
-{
-	return whole ? (uint64_t)(((unsigned __int128)part * 100000 + whole / 2) / whole) : 0;
-}
-
 static void roofline_get_own(struct grt_cell *cell, const void *view, const void *row, int arg)
 {
 	const struct grt_roofline *k = row;
 
-	cell->number = roofline_part(k->own_ns, k->own_of);
-	cell->absent = !k->own_of;
+	grt_cell_share(cell, k->own_ns, k->own_of);
 }
 
 static void roofline_get_known(struct grt_cell *cell, const void *view, const void *row, int arg)
@@ -86,7 +70,7 @@ static void roofline_get_known(struct grt_cell *cell, const void *view, const vo
 
 	for (unsigned int i = 0; i < GRT_METRICS; i++)
 		known = k->known[i] > known ? k->known[i] : known;
-	cell->number = roofline_part(known, k->ns);
+	cell->number = grt_share(known, k->ns);
 }
 
 static void roofline_get_bound(struct grt_cell *cell, const void *view, const void *row, int arg)

@@ -277,22 +277,16 @@ static void stream_bars_notes(void *state, struct grt_pass *pass)
 			x->bars.over, STREAMS_MAX);
 }
 
-static bool stream_bars_any(const void *state)
-{
-	return ((const struct stream_bars *)state)->bars.rows.used;
-}
+GRT_ANALYSIS_ANY(stream_bars_any, stream_bars, bars.rows.used)
 
 static void stream_bars_free(void *state)
 {
 	struct stream_bars *x = state;
 
-	for (struct stream_bar *r = x ? grt_keyed_oldest(&x->bars.rows) : NULL; r;
-	     r = grt_keyed_next(&x->bars.rows, r))
+	for (struct stream_bar *r = grt_keyed_oldest(&x->bars.rows); r; r = grt_keyed_next(&x->bars.rows, r))
 		free(r->ran);
-	if (x) {
-		grt_bar_rows_free(&x->bars);
-		grt_images_free(&x->images);
-	}
+	grt_bar_rows_free(&x->bars);
+	grt_images_free(&x->images);
 }
 
 static const struct grt_part stream_bars_parts[] = {

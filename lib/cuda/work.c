@@ -181,12 +181,6 @@ static void work_get_of_launch(struct grt_cell *cell, const void *view, const vo
 	cell->absent = !((const struct work_row *)row)->launched;
 }
 
-static void work_get_correlation(struct grt_cell *cell, const void *view, const void *row, int arg)
-{
-	cell->number = ((const struct work_row *)row)->correlation;
-	cell->absent = !cell->number;
-}
-
 static void work_get_fence(struct grt_cell *cell, const void *view, const void *row, int is_context)
 {
 	const struct work_row *r = row;
@@ -253,7 +247,6 @@ static void work_get_failed(struct grt_cell *cell, const void *view, const void 
 static void work_get_boot(struct grt_cell *cell, const void *view, const void *row, int arg)
 {
 	cell->text = ((const struct work_row *)row)->of->pass->boot_id;
-	cell->absent = !cell->text;
 	cell->lasting = true;
 }
 
@@ -326,7 +319,7 @@ static const struct grt_column work_columns[] = {
 	{"communicator", work_get_comm_hash, 0, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "hash of the communicator, the same in all its processes"},
 	{"sequence", work_get_sequence, 0, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "number of the collective among those of the same function in its communicator"},
 	{"node", work_get_of_launch, R(node), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "number of the call's stack in its process, 0: none"},
-	{"correlation", work_get_correlation, 0, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "correlation id of the call in its process"},
+	{"correlation", grt_cell_nonzero, R(correlation), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "correlation id of the call in its process"},
 	{"ctx", work_get_fence, 1, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "fence context of the job"},
 	{"seqno", work_get_fence, 0, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "sequence number of the job in its fence context"},
 	{"submit", work_get_stamp, GRT_STAMP_SUBMIT, GRT_CELL_TIME, GRT_COLUMN_ALL, "time of the submit or call, ns"},

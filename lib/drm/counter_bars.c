@@ -224,27 +224,21 @@ static void counter_bars_notes(void *state, struct grt_pass *pass)
 			 x->counters.over, GRT_COUNTERS_MAX);
 }
 
-static bool counter_bars_any(const void *state)
-{
-	return ((const struct counter_bars *)state)->rows.used;
-}
+GRT_ANALYSIS_ANY(counter_bars_any, counter_bars, rows.used)
 
 static void counter_bars_free(void *state)
 {
 	struct counter_bars *x = state;
 
-	for (struct counter_bar *r = x ? grt_keyed_oldest(&x->rows) : NULL; r;
-	     r = grt_keyed_next(&x->rows, r)) {
+	for (struct counter_bar *r = grt_keyed_oldest(&x->rows); r; r = grt_keyed_next(&x->rows, r)) {
 		free(r->area);
 		free(r->known);
 		free(r->mean);
 	}
-	if (x) {
-		grt_keyed_free(&x->rows);
-		grt_counters_free(&x->counters);
-		grt_timescale_free(&x->scale);
-		free(x->list);
-	}
+	grt_keyed_free(&x->rows);
+	grt_counters_free(&x->counters);
+	grt_timescale_free(&x->scale);
+	free(x->list);
 }
 
 static const struct grt_part counter_bars_parts[] = {

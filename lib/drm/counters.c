@@ -184,18 +184,6 @@ static void get_counter(struct grt_cell *cell, const void *view, const void *row
 	cell->text = grt_names_name(view, r->name);
 }
 
-static void get_name(struct grt_cell *cell, const void *view, const void *row, int arg)
-{
-	get_counter(cell, view, row, arg);
-	cell->absent = !cell->text;
-}
-
-/* The unit in the trace; min to last of a total have another unit. */
-static void get_unit(struct grt_cell *cell, const void *view, const void *row, int arg)
-{
-	grt_cell_owner(cell, view, ((const struct grt_counter_row *)row)->name);
-}
-
 static void counters_get_device(struct grt_cell *cell, const void *view, const void *row, int arg)
 {
 	const struct grt_counter_row *r = row;
@@ -205,19 +193,12 @@ static void counters_get_device(struct grt_cell *cell, const void *view, const v
 	cell->absent = !r->device;
 }
 
-static void get_device_name(struct grt_cell *cell, const void *view, const void *row, int arg)
-{
-	counters_get_device(cell, view, row, arg);
-	cell->absent |= !cell->text;
-}
-
 static void counters_get_process(struct grt_cell *cell, const void *view, const void *row, int arg)
 {
 	const struct grt_counter_row *r = row;
 
 	cell->text =
 		r->instance ? grt_names_name(view, grt_names_find(view, GRT_NAME_THREAD, r->instance)) : NULL;
-	cell->absent = !cell->text;
 }
 
 /** enum what - the value of a row */
@@ -253,13 +234,13 @@ static void get_growth(struct grt_cell *cell, const void *view, const void *row,
 static const struct grt_column counter_columns[] = {
 	{"device", counters_get_device, 0, GRT_CELL_NAMED, GRT_COLUMN_ALL,
 	 "device number, major << 20 | minor"},
-	{"device_name", get_device_name, 0, GRT_CELL_TEXT, GRT_COLUMN_MACHINE, "device node"},
+	{"device_name", counters_get_device, 0, GRT_CELL_TEXT, GRT_COLUMN_MACHINE, "device node"},
 	{"pid", grt_cell_id, offsetof(struct grt_counter_row, instance), GRT_CELL_NUMBER, GRT_COLUMN_ALL,
 	 "process to which the counter belongs"},
 	{"process", counters_get_process, 0, GRT_CELL_TEXT, GRT_COLUMN_ALL, "name of the process"},
 	{"counter", get_counter, 0, GRT_CELL_NAMED, GRT_COLUMN_ALL, "counter id"},
-	{"name", get_name, 0, GRT_CELL_TEXT, GRT_COLUMN_MACHINE, "what it counts"},
-	{"unit", get_unit, 0, GRT_CELL_TEXT, GRT_COLUMN_MACHINE,
+	{"name", get_counter, 0, GRT_CELL_TEXT, GRT_COLUMN_MACHINE, "what it counts"},
+	{"unit", grt_cell_owner_at, offsetof(struct grt_counter_row, name), GRT_CELL_TEXT, GRT_COLUMN_MACHINE,
 	 "unit of the values; min to last are percent for \"total ns\", per second for other totals"},
 	{"values", grt_cell_u64, offsetof(struct grt_counter_row, values), GRT_CELL_NUMBER, GRT_COLUMN_ALL,
 	 "values in the trace"},
@@ -319,10 +300,7 @@ static int write_counters(void *state, const struct grt_part *part, struct grt_p
 
 GRT_ANALYSIS_FREE(free_counters, grt_counters_free)
 
-static bool any_counters(const void *state)
-{
-	return ((const struct grt_counters *)state)->rows.used;
-}
+GRT_ANALYSIS_ANY(any_counters, grt_counters, rows.used)
 
 static const uint16_t counter_types[] = {GRT_EV_COUNTER, 0};
 static const struct grt_part counter_parts[] = {

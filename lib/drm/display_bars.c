@@ -210,19 +210,14 @@ static void display_bars_notes(void *state, struct grt_pass *pass)
 			 x->bars.over, count.over);
 }
 
-static bool display_bars_any(const void *state)
-{
-	return ((const struct display_bars *)state)->bars.rows.used;
-}
+GRT_ANALYSIS_ANY(display_bars_any, display_bars, bars.rows.used)
 
 static void display_bars_free(void *state)
 {
 	struct display_bars *x = state;
 
-	if (x) {
-		grt_bar_rows_free(&x->bars);
-		grt_display_frames_free(x->frames);
-	}
+	grt_bar_rows_free(&x->bars);
+	grt_display_frames_free(x->frames);
 }
 
 static const struct grt_part display_bars_parts[] = {

@@ -52,22 +52,16 @@ static void frame_get_time(struct grt_cell *cell, const void *view, const void *
 	cell->absent = !f->begin;
 }
 
-static void frame_get_stamp(struct grt_cell *cell, const void *view, const void *row, int arg)
-{
-	grt_cell_u64(cell, view, row, arg);
-	cell->absent = !cell->number;
-}
-
 static void frame_get_flip(struct grt_cell *cell, const void *view, const void *row, int arg)
 {
-	frame_get_stamp(cell, view, row, arg);
+	grt_cell_nonzero(cell, view, row, arg);
 	cell->inferred = ((const struct grt_frame *)row)->inferred;
 }
 
 /* Properties of the frame's job, if it is known. */
 static void frame_get_job(struct grt_cell *cell, const void *view, const void *row, int arg)
 {
-	frame_get_stamp(cell, view, row, arg);
+	grt_cell_nonzero(cell, view, row, arg);
 	cell->inferred = ((const struct grt_frame *)row)->job_inferred;
 }
 
@@ -90,7 +84,6 @@ static void frame_get_late(struct grt_cell *cell, const void *view, const void *
 static void frame_get_cause(struct grt_cell *cell, const void *view, const void *row, int arg)
 {
 	cell->text = grt_frame_cause_name(((const struct grt_frame *)row)->cause);
-	cell->absent = !cell->text;
 }
 
 /* A part is unknown if nothing is known about the thread. */
@@ -119,17 +112,6 @@ static void frame_get_busy(struct grt_cell *cell, const void *view, const void *
 	cell->absent = !f->begin || !f->submit;
 }
 
-static void frame_get_waker(struct grt_cell *cell, const void *view, const void *row, int arg)
-{
-	grt_cell_chars(cell, view, row, arg);
-}
-
-static void frame_get_wait(struct grt_cell *cell, const void *view, const void *row, int arg)
-{
-	cell->number = ((const struct grt_frame *)row)->wait;
-	cell->absent = !cell->number;
-}
-
 /* clang-format off */
 
 static const struct grt_column frame_columns[] = {
@@ -155,10 +137,10 @@ static const struct grt_column frame_columns[] = {
 	{"compositor", frame_get_part, GRT_FRAME_COMPOSITOR, GRT_CELL_NS, GRT_COLUMN_ALL | GRT_COLUMN_LESS, "part in which the compositor had the frame's job and did not flip, or the thread waited for the compositor, ns"},
 	{"display", frame_get_part, GRT_THREAD_DISPLAY, GRT_CELL_NS, GRT_COLUMN_ALL | GRT_COLUMN_LESS, "part in which the flip, or the thread before the flip, waited for the display, ns"},
 	{"unknown", frame_get_part, GRT_THREAD_UNKNOWN, GRT_CELL_NS, GRT_COLUMN_ALL | GRT_COLUMN_LEAST, "part in which the thread's state is unknown, ns"},
-	{"wait", frame_get_wait, 0, GRT_CELL_NS, GRT_COLUMN_MORE, "longest sleep of the thread in the frame, ns"},
-	{"waker", frame_get_waker, F(waker_comm), GRT_CELL_TEXT, GRT_COLUMN_MORE, "thread that ended this sleep"},
+	{"wait", grt_cell_nonzero, F(wait), GRT_CELL_NS, GRT_COLUMN_MORE, "longest sleep of the thread in the frame, ns"},
+	{"waker", grt_cell_chars, F(waker_comm), GRT_CELL_TEXT, GRT_COLUMN_MORE, "thread that ended this sleep"},
 	{"waker_tid", grt_cell_id, F(waker), GRT_CELL_NUMBER, GRT_COLUMN_MORE, "thread id of the waker"},
-	{"present", frame_get_stamp, F(present), GRT_CELL_TIME, GRT_COLUMN_MORE, "time of the client's call that shows the frame (eglSwapBuffers and the like)"},
+	{"present", grt_cell_nonzero, F(present), GRT_CELL_TIME, GRT_COLUMN_MORE, "time of the client's call that shows the frame (eglSwapBuffers and the like)"},
 	{"submit", frame_get_job, F(submit), GRT_CELL_TIME, GRT_COLUMN_MORE, "submit time of the frame's job"},
 	{"job_ctx", frame_get_job, F(job_ctx), GRT_CELL_NUMBER, GRT_COLUMN_MACHINE, "fence context of the frame's job"},
 	{"job_seqno", frame_get_job, F(job_seqno), GRT_CELL_NUMBER, GRT_COLUMN_MACHINE, "sequence number of the frame's job"},
@@ -375,10 +357,7 @@ static int write_frame_sentences(void *state, const struct grt_part *part, struc
 
 GRT_ANALYSIS_NEW(new_display_frames, struct grt_display_frames, grt_display_frames_new)
 
-static int finish_display_frames(void *state, struct grt_pass *pass)
-{
-	return grt_display_frames_finish(state);
-}
+GRT_ANALYSIS_FINISH(finish_display_frames, grt_display_frames_finish)
 
 GRT_ANALYSIS_EVENT(display_frame_table_take_event, grt_display_frames_event)
 GRT_ANALYSIS_JOB(display_frame_table_take_job, grt_display_frames_job)

@@ -11,6 +11,7 @@
 #include <grtrace/event_table.h>
 
 #include "base/bus.h"
+#include "base/fnv.h"
 #include "stack/devices.h"
 
 enum {
@@ -106,16 +107,6 @@ int tracks_thread(struct grt_tracks *t, uint32_t pid, uint32_t tid, struct track
 	return ret;
 }
 
-/* FNV-1a. The address of a GPU is all that its rings have in common. */
-static uint64_t hash_text(const char *text)
-{
-	uint64_t hash = 0xcbf29ce484222325ULL;
-
-	for (; *text; text++)
-		hash = (hash ^ (uint8_t)*text) * 0x100000001b3ULL;
-	return hash;
-}
-
 /* The GPU of a ring, by its address on its bus. Return: as tracks_device(), -ENOENT where it is not known */
 static int gpu_track(struct grt_tracks *t, uint32_t ring, uint32_t *id)
 {
@@ -129,7 +120,7 @@ static int gpu_track(struct grt_tracks *t, uint32_t ring, uint32_t *id)
 	bus = tracks_name_of(t, GRT_NAME_RING_GPU, ring, &number);
 	if (!bus)
 		return -ENOENT;
-	key = (struct grt_key){{OF_GPU, hash_text(bus)}};
+	key = (struct grt_key){{OF_GPU, grt_fnv_text(bus)}};
 	ret = tracks_get(t, &key, &like, &k);
 	*id = k ? k->id : 0;
 	if (ret < 0 || !k || !ret)

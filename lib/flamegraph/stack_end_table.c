@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /* How much of the GPU's time is under stacks that end for each reason, as an analysis. */
+#include "base/units.h"
 #include "flame.h"
 #include "table/analysis.h"
 #include "table/rows.h"
@@ -25,7 +26,7 @@ static int stack_end_write(struct grt_pass *pass, const struct grt_stack_end_sum
 		return 0;
 	grt_row_text(&c, name);
 	grt_row_number(&c, sum->ns);
-	grt_row_number(&c, ns ? (uint64_t)((unsigned __int128)sum->ns * 100000 / ns) : 0);
+	grt_row_number(&c, grt_share_down(sum->ns, ns));
 	c.cell[c.n - 1].absent = !ns;
 	grt_row_number(&c, sum->works);
 	grt_row_text(&c, help);

@@ -19,7 +19,7 @@ static void put_share(FILE *out, uint64_t ns, uint64_t wall)
 {
 	char text[GRT_UNITS_MAX];
 
-	grt_units_percent(text, (uint64_t)(((unsigned __int128)ns * 100000 + wall / 2) / wall));
+	grt_units_percent(text, grt_share(ns, wall));
 	fputs(text, out);
 }
 

@@ -42,12 +42,6 @@ static void gpu_process_get_device(struct grt_cell *cell, const void *view, cons
 	cell->absent = ((const struct grt_gpu_process *)row)->source == GRT_GPU_JOBS && !cell->text;
 }
 
-static void gpu_process_get_device_name(struct grt_cell *cell, const void *view, const void *row, int arg)
-{
-	gpu_process_get_device(cell, view, row, arg);
-	cell->absent = !cell->text;
-}
-
 static void gpu_process_get_instance(struct grt_cell *cell, const void *view, const void *row, int shift)
 {
 	const struct grt_gpu_process *o = row;
@@ -69,12 +63,6 @@ static void gpu_process_get_ring(struct grt_cell *cell, const void *view, const 
 		cell->text = grt_names_name(names, grt_names_find(names, GRT_NAME_COUNTER, o->place));
 }
 
-static void gpu_process_get_ring_name(struct grt_cell *cell, const void *view, const void *row, int arg)
-{
-	gpu_process_get_ring(cell, view, row, arg);
-	cell->absent = !cell->text;
-}
-
 static void gpu_process_get_source(struct grt_cell *cell, const void *view, const void *row, int arg)
 {
 	cell->text = source_names[((const struct grt_gpu_process *)row)->source];
@@ -88,7 +76,6 @@ static void gpu_process_get_process(struct grt_cell *cell, const void *view, con
 	cell->text = o->kind == GRT_GPU_PROCESS ? grt_process_name(names, o->pid) : whose_names[o->kind];
 	if (!cell->text && o->name)
 		cell->text = grt_names_owner(names, o->name);
-	cell->absent = !cell->text;
 }
 
 static void gpu_process_get_kind(struct grt_cell *cell, const void *view, const void *row, int arg)
@@ -108,9 +95,8 @@ static void gpu_process_get_share(struct grt_cell *cell, const void *view, const
 	uint64_t wall = gpu_process_wall(view, o);
 
 	gpu_process_mark(cell, o);
-	cell->absent = !wall || o->unknown;
-	if (wall)
-		cell->number = (uint64_t)(((unsigned __int128)o->residency * 100000 + wall / 2) / wall);
+	grt_cell_share(cell, o->residency, wall);
+	cell->absent |= o->unknown;
 }
 
 static void gpu_process_get_residency(struct grt_cell *cell, const void *view, const void *row, int arg)
@@ -145,26 +131,10 @@ static void gpu_process_get_rate(struct grt_cell *cell, const void *view, const 
 		cell->number = (uint64_t)((unsigned __int128)o->came * 1000 * 1000000000 / wall);
 }
 
-static void gpu_process_get_mean(struct grt_cell *cell, const void *view, const void *row, int arg)
+static void gpu_process_get_length(struct grt_cell *cell, const void *view, const void *row, int what)
 {
-	const struct grt_hist *h = &((const struct grt_gpu_process *)row)->whole;
-
-	cell->absent = !h->weight;
+	grt_cell_hist(cell, &((const struct grt_gpu_process *)row)->whole, what);
 	cell->inferred = ((const struct grt_gpu_process *)row)->inferred;
-	if (h->weight)
-		cell->number = (uint64_t)((h->sum + h->weight / 2) / h->weight);
-}
-
-static void gpu_process_get_percentile(struct grt_cell *cell, const void *view, const void *row, int permille)
-{
-	const struct grt_hist *h = &((const struct grt_gpu_process *)row)->whole;
-
-	cell->absent = !h->weight;
-	cell->inferred = ((const struct grt_gpu_process *)row)->inferred;
-	if (permille == 1000)
-		cell->number = h->max;
-	else
-		cell->absent |= !grt_hist_percentile(h, (unsigned int)permille, &cell->number);
 }
 
 static void gpu_process_get_uid(struct grt_cell *cell, const void *view, const void *row, int arg)
@@ -209,7 +179,7 @@ static void gpu_process_get_part(struct grt_cell *cell, const void *view, const 
 #define FRONT \
 	{"device", gpu_process_get_device, 0, GRT_CELL_NAMED, GRT_COLUMN_ALL, \
 	 "device number of the GPU, major << 20 | minor"}, \
-	{"device_name", gpu_process_get_device_name, 0, GRT_CELL_TEXT, GRT_COLUMN_MACHINE, "name of the GPU"}, \
+	{"device_name", gpu_process_get_device, 0, GRT_CELL_TEXT, GRT_COLUMN_MACHINE, "name of the GPU"}, \
 	{"mig_gpu", gpu_process_get_instance, 8, GRT_CELL_NUMBER, GRT_COLUMN_ALL | GRT_COLUMN_TELLS, "MIG GPU instance"}, \
 	{"mig_compute", gpu_process_get_instance, 0, GRT_CELL_NUMBER, GRT_COLUMN_ALL | GRT_COLUMN_TELLS, \
 	 "MIG compute instance"}, \
@@ -224,13 +194,13 @@ static void gpu_process_get_part(struct grt_cell *cell, const void *view, const 
 	{"slices", gpu_process_get_came, 0, GRT_CELL_NUMBER, GRT_COLUMN_ALL, \
 	 "times that its context came onto the GPU, or number of its jobs"}, \
 	{"rate", gpu_process_get_rate, 0, GRT_CELL_AMOUNT, GRT_COLUMN_ALL, "slices or jobs per second"}, \
-	{"mean", gpu_process_get_mean, 0, GRT_CELL_NS, GRT_COLUMN_ALL, "mean length of the complete slices or jobs, which the trace has from begin to end, ns"}, \
-	{"p50", gpu_process_get_percentile, 500, GRT_CELL_NS, GRT_COLUMN_ALL, "median length of the complete slices or jobs, ns"}, \
-	{"p99", gpu_process_get_percentile, 990, GRT_CELL_NS, GRT_COLUMN_ALL, "99th percentile of the lengths of the complete slices or jobs, ns"}, \
-	{"max", gpu_process_get_percentile, 1000, GRT_CELL_NS, GRT_COLUMN_ALL, "length of the longest complete slice or job, ns"}, \
+	{"mean", gpu_process_get_length, GRT_HIST_MEAN, GRT_CELL_NS, GRT_COLUMN_ALL, "mean length of the complete slices or jobs, which the trace has from begin to end, ns"}, \
+	{"p50", gpu_process_get_length, 500, GRT_CELL_NS, GRT_COLUMN_ALL, "median length of the complete slices or jobs, ns"}, \
+	{"p99", gpu_process_get_length, 990, GRT_CELL_NS, GRT_COLUMN_ALL, "99th percentile of the lengths of the complete slices or jobs, ns"}, \
+	{"max", gpu_process_get_length, 1000, GRT_CELL_NS, GRT_COLUMN_ALL, "length of the longest complete slice or job, ns"}, \
 	{"ring", gpu_process_get_ring, 0, GRT_CELL_NAMED, GRT_COLUMN_ALL, \
 	 "ring of the jobs, or id of the counter"}, \
-	{"ring_name", gpu_process_get_ring_name, 0, GRT_CELL_TEXT, GRT_COLUMN_MACHINE, \
+	{"ring_name", gpu_process_get_ring, 0, GRT_CELL_TEXT, GRT_COLUMN_MACHINE, \
 	 "name of the ring, or of the engine's counter"}, \
 	{"source", gpu_process_get_source, 0, GRT_CELL_TEXT, GRT_COLUMN_ALL, \
 	 "source of the time: slices of NVIDIA's log; start and end of jobs; or counters that the driver keeps per process"}, \

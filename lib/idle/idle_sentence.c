@@ -33,7 +33,7 @@ static void put_ns(FILE *out, uint64_t ns)
 /* Writes a share as tables do, but less than the whole is never 100 %. */
 static void put_share(FILE *out, uint64_t part, uint64_t whole)
 {
-	uint64_t thousandths = whole ? (uint64_t)((unsigned __int128)part * 100000 / whole) : 0;
+	uint64_t thousandths = grt_share_down(part, whole);
 	char text[GRT_UNITS_MAX];
 
 	grt_units_percent(text, part < whole && thousandths > 99900 ? 99900 : thousandths);

@@ -36,11 +36,6 @@ static const struct grt_idleness_device *device_of(const void *row)
 	return ((const struct idle_device_view *)row)->device;
 }
 
-static uint64_t thousandths(uint64_t part, uint64_t whole)
-{
-	return whole ? (uint64_t)((unsigned __int128)part * 100000 / whole) : 0;
-}
-
 static void idle_table_get_name(struct grt_cell *cell, const void *view, const void *row, int arg)
 {
 	cell->text = device_of(row)->name;
@@ -83,7 +78,7 @@ static void idle_table_get_busy(struct grt_cell *cell, const void *view, const v
 {
 	const struct grt_idleness_device *d = device_of(row);
 
-	cell->number = arg ? thousandths(d->busy, d->last - d->first - d->left_out) : d->busy;
+	cell->number = arg ? grt_share_down(d->busy, d->last - d->first - d->left_out) : d->busy;
 	cell->inferred = d->inferred;
 	cell->estimated = d->untimed || d->sampled;
 }
@@ -96,11 +91,6 @@ static void idle_table_get_idle(struct grt_cell *cell, const void *view, const v
 static void idle_table_get_device_u64(struct grt_cell *cell, const void *view, const void *row, int offset)
 {
 	grt_cell_u64(cell, view, device_of(row), offset);
-}
-
-static void idle_table_get_sentence(struct grt_cell *cell, const void *view, const void *row, int arg)
-{
-	cell->text = ((const struct idle_device_view *)row)->sentence;
 }
 
 /* clang-format off */
@@ -122,7 +112,7 @@ static const struct grt_column device_columns[] = {
 #define GRT_IDLE_CAUSE(NAME, name, colour, phrase, help) \
 	{"idle_" #name, idle_table_get_device_u64, D(cause[GRT_IDLE_##NAME]), GRT_CELL_NS, GRT_COLUMN_MORE, help ", ns"},
 #include "idle_causes.def"
-	{"sentence", idle_table_get_sentence, 0, GRT_CELL_TEXT, GRT_COLUMN_MACHINE, "the row as a sentence"},
+	{"sentence", grt_cell_pointed, offsetof(struct idle_device_view, sentence), GRT_CELL_TEXT, GRT_COLUMN_MACHINE, "the row as a sentence"},
 	{.name = NULL},
 };
 
@@ -151,7 +141,7 @@ static void idle_table_get_time(struct grt_cell *cell, const void *view, const v
 {
 	const struct grt_idleness_row *r = row;
 
-	cell->number = arg ? thousandths(r->ns, grt_idleness_ns(idle_table_device(view, row))) : r->ns;
+	cell->number = arg ? grt_share_down(r->ns, grt_idleness_ns(idle_table_device(view, row))) : r->ns;
 	cell->inferred = r->inferred;
 }
 

@@ -161,16 +161,9 @@ static void slice_bars_notes(void *state, struct grt_pass *pass)
 			 x->over, ROWS_MAX);
 }
 
-static bool slice_bars_any(const void *state)
-{
-	return ((const struct grt_bar_rows *)state)->rows.used;
-}
+GRT_ANALYSIS_ANY(slice_bars_any, grt_bar_rows, rows.used)
 
-static void slice_bars_free(void *state)
-{
-	if (state)
-		grt_bar_rows_free(state);
-}
+GRT_ANALYSIS_FREE(slice_bars_free, grt_bar_rows_free)
 
 static const struct grt_part slice_bars_parts[] = {
 	{"slices", "GPU by process", GRT_PART_BARS, .tables = GRT_TABLES(&slice_bars_table),

@@ -81,7 +81,7 @@ static void group_table_get_busy(struct grt_cell *cell, const void *view, const 
 
 	cell->absent = grt_group_sampled(g) || g->windows.cells || !g->exec.weight || !span;
 	if (!cell->absent)
-		cell->number = (uint64_t)((unsigned __int128)grt_busy_sum(&g->busy) * 100000 / span);
+		cell->number = grt_share_down(grt_busy_sum(&g->busy), span);
 	cell->inferred = g->busy_inferred;
 	cell->estimated = g->busy.cut;
 }
@@ -96,21 +96,12 @@ static const struct grt_hist *hist_of(const void *row, bool queue)
 /* @arg of the columns of a histogram: permille, negative for t_queue; 1000 is the largest value. */
 static void group_table_get_percentile(struct grt_cell *cell, const void *view, const void *row, int arg)
 {
-	const struct grt_hist *h = hist_of(row, arg < 0);
-	unsigned int permille = (unsigned int)(arg < 0 ? -arg : arg);
-
-	cell->inferred = h->inferred;
-	cell->number = h->max;
-	cell->absent = permille == 1000 ? !h->weight : !grt_hist_percentile(h, permille, &cell->number);
+	grt_cell_hist(cell, hist_of(row, arg < 0), arg < 0 ? -arg : arg);
 }
 
 static void group_table_get_sum(struct grt_cell *cell, const void *view, const void *row, int queue)
 {
-	const struct grt_hist *h = hist_of(row, queue);
-
-	cell->absent = !h->weight;
-	cell->number = grt_hist_sum(h);
-	cell->inferred = h->inferred;
+	grt_cell_hist(cell, hist_of(row, queue), GRT_HIST_SUM);
 	cell->estimated = grt_group_sampled(row);
 }
 

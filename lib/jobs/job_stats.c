@@ -421,15 +421,9 @@ static void free_stats(void *state)
 	grt_tally_free(&s->answers);
 }
 
-static bool any_submits(const void *state)
-{
-	return ((const struct job_stats *)state)->ibs.rows.used;
-}
+GRT_ANALYSIS_ANY(any_submits, job_stats, ibs.rows.used)
 
-static bool any_commands(const void *state)
-{
-	return ((const struct job_stats *)state)->commands.rows.used;
-}
+GRT_ANALYSIS_ANY(any_commands, job_stats, commands.rows.used)
 
 static const uint16_t job_types[] = {GRT_EV_SUBMIT,   GRT_EV_COMMIT,   GRT_EV_END,
 				     GRT_EV_COMPLETE, GRT_EV_WAIT_DEP, 0};

@@ -90,17 +90,9 @@ static void phase_table_get_jobs(struct grt_cell *cell, const void *view, const 
 	cell->estimated = phase_table_is_sampled(latency_of(row)->ring);
 }
 
-/* 0 and 1000 permille are the least and the largest value. */
 static void phase_table_get_percentile(struct grt_cell *cell, const void *view, const void *row, int permille)
 {
-	const struct grt_hist *h = latency_of(row)->hist;
-
-	cell->number = permille ? h->max : h->min;
-	cell->inferred = h->inferred;
-	if (permille == 0 || permille == 1000)
-		cell->absent = !h->weight;
-	else
-		cell->absent = !grt_hist_percentile(h, (unsigned int)permille, &cell->number);
+	grt_cell_hist(cell, latency_of(row)->hist, permille);
 }
 
 static void get_from(struct grt_cell *cell, const void *view, const void *row, int arg)

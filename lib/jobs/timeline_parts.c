@@ -164,10 +164,7 @@ GRT_ANALYSIS_EVENT(timeline_parts_window, grt_timeline_window)
 GRT_ANALYSIS_JOB(timeline_parts_held, grt_timeline_held)
 GRT_ANALYSIS_JOB(timeline_parts_job, grt_timeline_job)
 
-static int timeline_parts_finish(void *state, struct grt_pass *pass)
-{
-	return grt_timeline_end(state);
-}
+GRT_ANALYSIS_FINISH(timeline_parts_finish, grt_timeline_end)
 
 static uint64_t unsure_time(const struct grt_timeline *t)
 {

@@ -93,7 +93,7 @@ static void timeline_table_get_share(struct grt_cell *cell, const void *view, co
 	timeline_table_get_busy(cell, view, row, arg);
 	cell->absent |= !span;
 	if (!cell->absent)
-		cell->number = (uint64_t)((unsigned __int128)cell->number * 100000 / span);
+		cell->number = grt_share_down(cell->number, span);
 }
 
 static void get_columns(struct grt_cell *cell, const void *view, const void *row, int arg)

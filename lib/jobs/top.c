@@ -201,8 +201,7 @@ static void top_free_list(void *state)
 {
 	struct job_list *l = state;
 
-	if (l)
-		grt_top_free(l->top);
+	grt_top_free(l->top);
 	free(l);
 }
 

@@ -107,10 +107,7 @@ static void free_ioctls(void *state)
 	grt_tally_free(&n->refused);
 }
 
-static bool any_ioctls(const void *state)
-{
-	return ((const struct nv_calls *)state)->all.rows.used;
-}
+GRT_ANALYSIS_ANY(any_ioctls, nv_calls, all.rows.used)
 
 static const struct grt_part ioctl_parts[] = {
 	{"ioctls", "ioctls of NVIDIA's driver, and the objects to which they applied", GRT_PART_MONITOR,

@@ -190,24 +190,19 @@ static void holder_bars_notes(void *state, struct grt_pass *pass)
 			 x->memory.over);
 }
 
-static bool holder_bars_any(const void *state)
-{
-	return ((const struct process_memory_bars *)state)->used;
-}
+GRT_ANALYSIS_ANY(holder_bars_any, process_memory_bars, used)
 
 static void holder_bars_free(void *state)
 {
 	struct process_memory_bars *x = state;
 
-	for (uint32_t i = 0; x && i < x->bars; i++) {
+	for (uint32_t i = 0; i < x->bars; i++) {
 		grt_amount_free(&x->bar[i].amount);
 	}
-	if (x) {
-		free(x->bar);
-		free(x->list);
-		grt_process_memory_free(&x->memory);
-		grt_timescale_free(&x->scale);
-	}
+	free(x->bar);
+	free(x->list);
+	grt_process_memory_free(&x->memory);
+	grt_timescale_free(&x->scale);
 }
 
 static const struct grt_part holder_bars_parts[] = {

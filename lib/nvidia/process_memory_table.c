@@ -327,7 +327,6 @@ static void memory_get_pid(struct grt_cell *cell, const void *view, const void *
 static void memory_get_process(struct grt_cell *cell, const void *view, const void *row, int arg)
 {
 	cell->text = grt_process_name(view, ((const struct row *)row)->holder->pid);
-	cell->absent = !cell->text;
 }
 
 static void memory_get_gpu(struct grt_cell *cell, const void *view, const void *row, int arg)
@@ -438,10 +437,7 @@ static void memory_table_notes(void *state, struct grt_pass *pass)
 			 p->cuda.used);
 }
 
-static bool memory_table_any(const void *state)
-{
-	return ((const struct process_memory *)state)->memory.used;
-}
+GRT_ANALYSIS_ANY(memory_table_any, process_memory, memory.used)
 
 static void memory_table_free(void *state)
 {

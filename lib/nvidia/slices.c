@@ -13,12 +13,6 @@ struct slices {
 	uint64_t to;
 };
 
-static void slice_get_process(struct grt_cell *cell, const void *view, const void *row, int arg)
-{
-	cell->text = grt_process_name(view, ((const struct grt_event *)row)->pid);
-	cell->absent = !cell->text;
-}
-
 static void slice_get_device_name(struct grt_cell *cell, const void *view, const void *row, int arg)
 {
 	grt_cell_name(cell, view,
@@ -42,7 +36,6 @@ static void slice_get_edge(struct grt_cell *cell, const void *view, const void *
 	uint16_t edge = *(const uint16_t *)((const char *)row + offset);
 
 	cell->text = edge < sizeof(edges) / sizeof(edges[0]) ? edges[edge] : NULL;
-	cell->absent = !cell->text;
 }
 
 static void slice_get_duration(struct grt_cell *cell, const void *view, const void *row, int arg)
@@ -61,7 +54,7 @@ static const struct grt_column slice_columns[] = {
 	{"mig_gpu", slice_get_instance, S(mig_gpu), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "MIG GPU instance"},
 	{"mig_compute", slice_get_instance, S(mig_compute), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "MIG compute instance in it"},
 	{"pid", grt_cell_id, S(e.pid), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "process that had it"},
-	{"process", slice_get_process, 0, GRT_CELL_TEXT, GRT_COLUMN_ALL, "name of the program"},
+	{"process", grt_cell_process_at, offsetof(struct grt_event, pid), GRT_CELL_TEXT, GRT_COLUMN_ALL, "name of the program"},
 	{"context", grt_cell_u32, S(context), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "the driver's number of the context's channel"},
 	{"start", grt_cell_u64, S(start), GRT_CELL_TIME, GRT_COLUMN_ALL, "start of the slice, ns"},
 	{"end", grt_cell_u64, S(e.time), GRT_CELL_TIME, GRT_COLUMN_ALL, "end of the slice, ns"},

@@ -21,12 +21,6 @@ static void get_u32(struct grt_cell *cell, const void *view, const void *row, in
 	cell->absent = value == UINT32_MAX;
 }
 
-static void get_nonzero(struct grt_cell *cell, const void *view, const void *row, int offset)
-{
-	grt_cell_u64(cell, view, row, offset);
-	cell->absent = !cell->number;
-}
-
 /* The name of the process, else of the thread of its first group. */
 static void tsg_table_get_process(struct grt_cell *cell, const void *view, const void *row, int arg)
 {
@@ -40,7 +34,6 @@ static void tsg_table_get_process(struct grt_cell *cell, const void *view, const
 		cell->text = grt_names_name(view, g->process);
 	if (!cell->text)
 		cell->text = grt_names_name(view, present);
-	cell->absent = !cell->text;
 }
 
 static void get_schedules(struct grt_cell *cell, const void *view, const void *row, int arg)
@@ -58,7 +51,6 @@ static void get_channels(struct grt_cell *cell, const void *view, const void *ro
 static void get_interleave(struct grt_cell *cell, const void *view, const void *row, int arg)
 {
 	cell->text = grt_nv_interleave_name(((const struct grt_tsg *)row)->interleave);
-	cell->absent = !cell->text;
 }
 
 static void get_birth(struct grt_cell *cell, const void *view, const void *row, int arg)
@@ -88,7 +80,6 @@ static void get_cause(struct grt_cell *cell, const void *view, const void *row, 
 	const struct grt_tsg *g = row;
 
 	cell->text = g->died && g->cause < sizeof(causes) / sizeof(causes[0]) ? causes[g->cause] : NULL;
-	cell->absent = !cell->text;
 }
 
 #define G(member) offsetof(struct grt_tsg, member)
@@ -117,7 +108,8 @@ static const struct grt_column tsg_columns[] = {
 	{"schedules", get_schedules, 0, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "calls that scheduled the group"},
 	{"tokens", grt_cell_u64, G(tokens), GRT_CELL_NUMBER, GRT_COLUMN_ALL,
 	 "work-submit tokens that the driver gave"},
-	{"timeslice_us", get_nonzero, G(timeslice), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "last timeslice, us"},
+	{"timeslice_us", grt_cell_nonzero, G(timeslice), GRT_CELL_NUMBER, GRT_COLUMN_ALL,
+	 "last timeslice, us"},
 	{"changes", grt_cell_u64, G(sets), GRT_CELL_NUMBER, GRT_COLUMN_ALL,
 	 "changes of timeslice or interleave level"},
 	{"interleave", get_interleave, 0, GRT_CELL_TEXT, GRT_COLUMN_ALL, "last interleave level"},

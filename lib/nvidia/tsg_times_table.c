@@ -16,24 +16,12 @@ static const struct grt_names *tsg_times_names(const void *view)
 	return ((const struct grt_tsg_times_view *)view)->names;
 }
 
-static const char *tsg_times_device_name(const void *view, const void *row)
+static void tsg_times_get_device(struct grt_cell *cell, const void *view, const void *row, int arg)
 {
 	const struct grt_names *names = tsg_times_names(view);
 
-	return grt_names_name(
-		names, grt_names_find(names, GRT_NAME_DEVICE, ((const struct grt_tsg_time *)row)->device));
-}
-
-static void tsg_times_get_device(struct grt_cell *cell, const void *view, const void *row, int arg)
-{
 	cell->number = ((const struct grt_tsg_time *)row)->device;
-	cell->text = tsg_times_device_name(view, row);
-}
-
-static void tsg_times_get_device_name(struct grt_cell *cell, const void *view, const void *row, int arg)
-{
-	cell->text = tsg_times_device_name(view, row);
-	cell->absent = !cell->text;
+	cell->text = grt_names_name(names, grt_names_find(names, GRT_NAME_DEVICE, (uint32_t)cell->number));
 }
 
 static void tsg_times_get_instance(struct grt_cell *cell, const void *view, const void *row, int shift)
@@ -45,25 +33,11 @@ static void tsg_times_get_instance(struct grt_cell *cell, const void *view, cons
 static void tsg_times_get_process(struct grt_cell *cell, const void *view, const void *row, int offset)
 {
 	cell->text = grt_process_name(tsg_times_names(view), *(const uint32_t *)((const char *)row + offset));
-	cell->absent = !cell->text;
-}
-
-static void tsg_times_get_tsg(struct grt_cell *cell, const void *view, const void *row, int arg)
-{
-	cell->text = ((const struct grt_tsg_time *)row)->tsg;
-	cell->absent = !*cell->text;
 }
 
 static void tsg_times_get_share(struct grt_cell *cell, const void *view, const void *row, int arg)
 {
-	uint64_t wall = grt_tsg_times_wall(view, row);
-
-	cell->absent = !wall;
-	if (wall)
-		cell->number = (uint64_t)(((unsigned __int128)((const struct grt_tsg_time *)row)->residency *
-						   100000 +
-					   wall / 2) /
-					  wall);
+	grt_cell_share(cell, ((const struct grt_tsg_time *)row)->residency, grt_tsg_times_wall(view, row));
 }
 
 static void tsg_times_get_rate(struct grt_cell *cell, const void *view, const void *row, int arg)
@@ -77,23 +51,9 @@ static void tsg_times_get_rate(struct grt_cell *cell, const void *view, const vo
 					  1000000000 / wall);
 }
 
-static void tsg_times_get_whole(struct grt_cell *cell, const void *view, const void *row, int permille)
+static void tsg_times_get_whole(struct grt_cell *cell, const void *view, const void *row, int what)
 {
-	const struct grt_hist *h = &((const struct grt_tsg_time *)row)->whole;
-
-	cell->absent = !h->weight;
-	if (!permille && h->weight)
-		cell->number = (uint64_t)((h->sum + h->weight / 2) / h->weight);
-	else if (permille == 1000)
-		cell->number = h->max;
-	else if (permille)
-		cell->absent |= !grt_hist_percentile(h, (unsigned int)permille, &cell->number);
-}
-
-static void tsg_times_get_nonzero(struct grt_cell *cell, const void *view, const void *row, int offset)
-{
-	grt_cell_u64(cell, view, row, offset);
-	cell->absent = !cell->number;
+	grt_cell_hist(cell, &((const struct grt_tsg_time *)row)->whole, what);
 }
 
 static void tsg_times_get_mean(struct grt_cell *cell, const void *view, const void *row, int offset)
@@ -118,14 +78,14 @@ static void tsg_times_get_count(struct grt_cell *cell, const void *view, const v
 static const struct grt_column tsg_times_columns[] = {
 	{"device", tsg_times_get_device, 0, GRT_CELL_NAMED, GRT_COLUMN_ALL,
 	 "device number of the GPU, major << 20 | minor"},
-	{"device_name", tsg_times_get_device_name, 0, GRT_CELL_TEXT, GRT_COLUMN_MACHINE, "name of the GPU"},
+	{"device_name", tsg_times_get_device, 0, GRT_CELL_TEXT, GRT_COLUMN_MACHINE, "name of the GPU"},
 	{"mig_gpu", tsg_times_get_instance, 8, GRT_CELL_NUMBER, GRT_COLUMN_ALL | GRT_COLUMN_TELLS,
 	 "MIG GPU instance"},
 	{"mig_compute", tsg_times_get_instance, 0, GRT_CELL_NUMBER, GRT_COLUMN_ALL | GRT_COLUMN_TELLS,
 	 "MIG compute instance"},
 	{"pid", grt_cell_u32, T(pid), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "process id"},
 	{"process", tsg_times_get_process, T(pid), GRT_CELL_TEXT, GRT_COLUMN_ALL, "name of the process"},
-	{"tsg", tsg_times_get_tsg, 0, GRT_CELL_TEXT, GRT_COLUMN_ALL,
+	{"tsg", grt_cell_chars, T(tsg), GRT_CELL_TEXT, GRT_COLUMN_ALL,
 	 "handles of client and group; none: the trace does not have the creation of the channels"},
 	{"share", tsg_times_get_share, 0, GRT_CELL_PERCENT, GRT_COLUMN_ALL,
 	 "share of the GPU's time for which the group had it, percent"},
@@ -134,7 +94,7 @@ static const struct grt_column tsg_times_columns[] = {
 	{"slices", grt_cell_u64, T(came), GRT_CELL_NUMBER, GRT_COLUMN_ALL,
 	 "times that a context of the group came onto the GPU"},
 	{"rate", tsg_times_get_rate, 0, GRT_CELL_AMOUNT, GRT_COLUMN_ALL, "slices per second"},
-	{"mean", tsg_times_get_whole, 0, GRT_CELL_NS, GRT_COLUMN_ALL,
+	{"mean", tsg_times_get_whole, GRT_HIST_MEAN, GRT_CELL_NS, GRT_COLUMN_ALL,
 	 "mean length of the complete slices, which the trace has from begin to end, ns"},
 	{"p50", tsg_times_get_whole, 500, GRT_CELL_NS, GRT_COLUMN_ALL,
 	 "median length of the complete slices, ns"},
@@ -152,7 +112,7 @@ static const struct grt_column tsg_changes_columns[] = {
 	{"pid", grt_cell_u32, H(pid), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "process that changed it"},
 	{"process", tsg_times_get_process, H(pid), GRT_CELL_TEXT, GRT_COLUMN_ALL, "name of that process"},
 	{"tsg", grt_cell_chars, H(tsg), GRT_CELL_TEXT, GRT_COLUMN_ALL, "handles of client and group"},
-	{"was_us", tsg_times_get_nonzero, H(was), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "timeslice before, us"},
+	{"was_us", grt_cell_nonzero, H(was), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "timeslice before, us"},
 	{"now_us", grt_cell_u64, H(now), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "timeslice from then on, us"},
 	{"slices_before", tsg_times_get_count, H(before), GRT_CELL_NUMBER, GRT_COLUMN_ALL,
 	 "slices of the group between the previous change and this one; none: the trace does not have the creation of the group"},

@@ -158,16 +158,9 @@ static void uvm_bars_notes(void *state, struct grt_pass *pass)
 			 x->over, ROWS_MAX);
 }
 
-static bool uvm_bars_any(const void *state)
-{
-	return ((const struct grt_bar_rows *)state)->rows.used;
-}
+GRT_ANALYSIS_ANY(uvm_bars_any, grt_bar_rows, rows.used)
 
-static void uvm_bars_free(void *state)
-{
-	if (state)
-		grt_bar_rows_free(state);
-}
+GRT_ANALYSIS_FREE(uvm_bars_free, grt_bar_rows_free)
 
 static const struct grt_part uvm_bars_parts[] = {
 	{"uvm", "unified memory by process", GRT_PART_BARS, .tables = GRT_TABLES(&uvm_bars_table),

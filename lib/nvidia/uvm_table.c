@@ -37,14 +37,6 @@ static const char *const fatal_words[] = {
 static void uvm_word(struct grt_cell *cell, const char *const *words, size_t n, uint32_t number)
 {
 	cell->text = number < n ? words[number] : NULL;
-	cell->absent = !cell->text;
-}
-
-static void uvm_get_process(struct grt_cell *cell, const void *view, const void *row, int offset)
-{
-	grt_cell_u32(cell, view, row, offset);
-	cell->text = grt_process_name(view, (uint32_t)cell->number);
-	cell->absent = !cell->text;
 }
 
 /* A processor by its name: that of a device, or the CPU. */
@@ -56,7 +48,6 @@ static void uvm_get_processor(struct grt_cell *cell, const void *view, const voi
 	else
 		cell->text =
 			grt_names_name(view, grt_names_find(view, GRT_NAME_DEVICE, (uint32_t)cell->number));
-	cell->absent = !cell->text;
 }
 
 static void uvm_mean(struct grt_cell *cell, uint64_t sum, uint64_t n)
@@ -105,7 +96,7 @@ static void uvm_get_rate(struct grt_cell *cell, const void *view, const void *ro
 /* clang-format off */
 static const struct grt_column copy_columns[] = {
 	{"pid", grt_cell_id, C(pid), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "process whose memory it is"},
-	{"process", uvm_get_process, C(pid), GRT_CELL_TEXT, GRT_COLUMN_ALL, "name of the program"},
+	{"process", grt_cell_process_at, C(pid), GRT_CELL_TEXT, GRT_COLUMN_ALL, "name of the program"},
 	{"from", uvm_get_processor, C(from), GRT_CELL_TEXT, GRT_COLUMN_ALL, "processor that had the pages before"},
 	{"to", uvm_get_processor, C(to), GRT_CELL_TEXT, GRT_COLUMN_ALL, "processor that has the pages afterwards"},
 	{"cause", uvm_get_cause, 0, GRT_CELL_TEXT, GRT_COLUMN_ALL, "cause of the migration"},
@@ -147,7 +138,7 @@ static void uvm_get_noticed_max(struct grt_cell *cell, const void *view, const v
 /* clang-format off */
 static const struct grt_column fault_columns[] = {
 	{"pid", grt_cell_id, F(pid), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "process that caused the faults"},
-	{"process", uvm_get_process, F(pid), GRT_CELL_TEXT, GRT_COLUMN_ALL, "name of the program"},
+	{"process", grt_cell_process_at, F(pid), GRT_CELL_TEXT, GRT_COLUMN_ALL, "name of the program"},
 	{"processor", uvm_get_processor, F(device), GRT_CELL_TEXT, GRT_COLUMN_ALL, "processor that faulted"},
 	{"access", uvm_get_access, 0, GRT_CELL_TEXT, GRT_COLUMN_ALL, "kind of access"},
 	{"faults", grt_cell_u64, F(faults), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "number of faults; a GPU reports them per thread"},
@@ -171,7 +162,7 @@ static void uvm_get_repair(struct grt_cell *cell, const void *view, const void *
 /* clang-format off */
 static const struct grt_column repair_columns[] = {
 	{"pid", grt_cell_id, R(pid), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "process that caused the faults"},
-	{"process", uvm_get_process, R(pid), GRT_CELL_TEXT, GRT_COLUMN_ALL, "name of the program"},
+	{"process", grt_cell_process_at, R(pid), GRT_CELL_TEXT, GRT_COLUMN_ALL, "name of the program"},
 	{"processor", uvm_get_processor, R(device), GRT_CELL_TEXT, GRT_COLUMN_ALL, "GPU that faulted"},
 	{"batches", grt_cell_u64, R(batches), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "batches of faults that the driver handled"},
 	{"faults", grt_cell_u64, R(faults), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "faults in the batches"},
@@ -226,12 +217,6 @@ static void uvm_get_where(struct grt_cell *cell, const void *view, const void *r
 	cell->absent |= ((const struct grt_uvm_fates *)row)->kind != GRT_UVM_OF_REMOTE;
 }
 
-static void uvm_get_bytes(struct grt_cell *cell, const void *view, const void *row, int offset)
-{
-	grt_cell_u64(cell, view, row, offset);
-	cell->absent = !cell->number;
-}
-
 static void uvm_get_time(struct grt_cell *cell, const void *view, const void *row, int arg)
 {
 	const struct grt_uvm_fates *p = row;
@@ -243,13 +228,13 @@ static void uvm_get_time(struct grt_cell *cell, const void *view, const void *ro
 /* clang-format off */
 static const struct grt_column fate_columns[] = {
 	{"pid", grt_cell_id, P(pid), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "process whose memory it is"},
-	{"process", uvm_get_process, P(pid), GRT_CELL_TEXT, GRT_COLUMN_ALL, "name of the program"},
+	{"process", grt_cell_process_at, P(pid), GRT_CELL_TEXT, GRT_COLUMN_ALL, "name of the program"},
 	{"what", uvm_get_what, 0, GRT_CELL_TEXT, GRT_COLUMN_ALL, "what happened to the pages"},
 	{"why", uvm_get_why, 0, GRT_CELL_TEXT, GRT_COLUMN_ALL, "cause, for remote mappings and fatal faults"},
 	{"processor", uvm_get_whose, P(device), GRT_CELL_TEXT, GRT_COLUMN_ALL, "processor to which it happened"},
 	{"memory", uvm_get_where, P(to), GRT_CELL_TEXT, GRT_COLUMN_ALL, "processor that holds the pages, for remote mappings"},
 	{"times", grt_cell_u64, P(times), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "number of events"},
-	{"bytes", uvm_get_bytes, P(bytes), GRT_CELL_BYTES, GRT_COLUMN_ALL, "bytes of the pages, counted at each event"},
+	{"bytes", grt_cell_nonzero, P(bytes), GRT_CELL_BYTES, GRT_COLUMN_ALL, "bytes of the pages, counted at each event"},
 	{"time", uvm_get_time, 0, GRT_CELL_NS, GRT_COLUMN_ALL, "how long the processor was throttled, ns"},
 	{.name = NULL},
 };

@@ -24,13 +24,6 @@ static void xid_get_info(struct grt_cell *cell, const void *view, const void *ro
 	const struct grt_xid_info *info = grt_xid_info(((const struct grt_xid_row *)row)->code);
 
 	cell->text = info ? *(const char *const *)((const char *)info + offset) : NULL;
-	cell->absent = !cell->text;
-}
-
-static void xid_get_process(struct grt_cell *cell, const void *view, const void *row, int arg)
-{
-	cell->text = grt_process_name(view, ((const struct grt_xid_row *)row)->tid);
-	cell->absent = !cell->text;
 }
 
 /* clang-format off */
@@ -42,7 +35,7 @@ static const struct grt_column xid_columns[] = {
 	{"count", grt_cell_u64, X(count), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "number of such errors"},
 	{"last", grt_cell_u64, X(last), GRT_CELL_TIME, GRT_COLUMN_ALL, "time of the last one"},
 	{"pid", grt_cell_id, X(pid), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "process named in the last message"},
-	{"process", xid_get_process, 0, GRT_CELL_TEXT, GRT_COLUMN_ALL, "name of the program"},
+	{"process", grt_cell_process_at, offsetof(struct grt_xid_row, tid), GRT_CELL_TEXT, GRT_COLUMN_ALL, "name of the program"},
 	{"text", grt_cell_chars, X(text), GRT_CELL_TEXT, GRT_COLUMN_MACHINE, "beginning of the last message"},
 	{"meaning", xid_get_info, offsetof(struct grt_xid_info, meaning), GRT_CELL_TEXT, GRT_COLUMN_ALL, "meaning of the error"},
 	{"what_to_do", xid_get_info, offsetof(struct grt_xid_info, todo), GRT_CELL_TEXT, GRT_COLUMN_ALL, "first thing to do"},

@@ -84,7 +84,7 @@ static uint64_t path_wall(const struct grt_path *s)
 /* Return: the share of the path in 1/1000 of a percent. */
 static uint64_t path_share(const struct grt_path *s, uint64_t ns)
 {
-	return path_wall(s) ? (uint64_t)((unsigned __int128)ns * 100000 / path_wall(s)) : 0;
+	return grt_share_down(ns, path_wall(s));
 }
 
 static void path_table_get_share(struct grt_cell *cell, const void *view, const void *row, int arg)
@@ -391,10 +391,7 @@ static void path_within(void *state, uint64_t from, uint64_t to)
 	grt_path_within(state, from, to);
 }
 
-static int path_finish(void *state, struct grt_pass *pass)
-{
-	return grt_path_finish(state);
-}
+GRT_ANALYSIS_FINISH(path_finish, grt_path_finish)
 
 GRT_ANALYSIS_EVENT(path_event, grt_path_event)
 GRT_ANALYSIS_JOB(path_job, grt_path_job)

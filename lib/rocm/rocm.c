@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/fnv.h"
 #include "base/grow.h"
 
 static const struct step_row {
@@ -87,11 +88,7 @@ enum grt_rocm_step grt_rocm_step_of(const char *name, size_t room)
 
 uint64_t grt_rocm_hash(const char *name, size_t room)
 {
-	uint64_t h = 0xcbf29ce484222325;
-
-	for (size_t i = 0; i < room && name[i]; i++)
-		h = (h ^ (unsigned char)name[i]) * 0x100000001b3;
-	return h;
+	return grt_fnv(GRT_FNV_START, name, strnlen(name, room));
 }
 
 void grt_rocm_add_time(struct grt_rocm_times *t, uint64_t ns)

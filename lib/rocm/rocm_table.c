@@ -32,11 +32,6 @@ static void rocm_table_get_stamp(struct grt_cell *cell, const void *view, const 
 	cell->number -= cell->absent ? 0 : ((const struct grt_rocm_view *)view)->zero;
 }
 
-static void get_bool(struct grt_cell *cell, const void *view, const void *row, int arg)
-{
-	cell->number = *(const bool *)((const char *)row + arg);
-}
-
 /* Addresses are names: printed as the log has them. The writer copies a text before the next column's. */
 static const char *hex_text(uint64_t address)
 {
@@ -273,7 +268,7 @@ static const struct grt_column queue_columns[] = {
 	 "address of the software queue that used it last"},
 	{"pid", grt_cell_id, QUEUE(pid), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "process id"},
 	{"priority", get_priority, 0, GRT_CELL_NAMED, GRT_COLUMN_ALL, "priority of the queue"},
-	{"cooperative", get_bool, QUEUE(cooperative), GRT_CELL_BOOL, GRT_COLUMN_MORE,
+	{"cooperative", grt_cell_u8, QUEUE(cooperative), GRT_CELL_BOOL, GRT_COLUMN_MORE,
 	 "whether the queue is for cooperative launches"},
 	{"size", get_some, QUEUE(size), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "size of the queue in packets"},
 	{"made", rocm_table_get_stamp, QUEUE(made), GRT_CELL_TIME, GRT_COLUMN_ALL,

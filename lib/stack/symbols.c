@@ -20,6 +20,7 @@
 #include "base/grow.h"
 #include "debug_file.h"
 #include "base/demangle.h"
+#include "frame_text.h"
 #include "object.h"
 #include "text_map.h"
 
@@ -282,13 +283,6 @@ static struct grt_object *elf_of(struct grt_symbols *s, uint32_t object)
 	return NULL;
 }
 
-static const char *symbols_base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash && slash[1] ? slash + 1 : path;
-}
-
 /* --------------------------------------------------------------- cache */
 
 static void symbols_forget_all(struct grt_symbols *s)
@@ -409,7 +403,7 @@ static int symbols_look(struct grt_symbols *s, struct object *o, struct grt_obje
 		return ret;
 	symbol = elf ? grt_object_symbol(elf, address) : NULL;
 	if (!symbol)
-		return add_unknown(s, a, symbols_base_name(o->path), address);
+		return add_unknown(s, a, grt_frame_base(o->path), address);
 	a->how = GRT_SYMBOLS_TABLE;
 	return symbols_add_frame(s, a, symbol, NULL, 0, false);
 }
@@ -428,10 +422,9 @@ int grt_symbols_at(struct grt_symbols *s, uint32_t object, uint64_t address, str
 		a->known = !ret;
 	}
 	if (!ret)
-		symbols_set_found(s, a,
-				  object && object < s->keys.used ? symbols_base_name(s->object[object].path)
-								  : "",
-				  found);
+		symbols_set_found(
+			s, a, object && object < s->keys.used ? grt_frame_base(s->object[object].path) : "",
+			found);
 	return ret;
 }
 

@@ -175,10 +175,21 @@ struct grt_analysis {
 	{                                                                                      \
 		return function(state, e, image, launch, how);                                 \
 	}
+#define GRT_ANALYSIS_FINISH(name, function)                 \
+	static int name(void *state, struct grt_pass *pass) \
+	{                                                   \
+		return function(state);                     \
+	}
 #define GRT_ANALYSIS_FREE(name, function) \
 	static void name(void *state)     \
 	{                                 \
 		function(state);          \
+	}
+/* The @any of a part: a member of the state, which is not 0 if there is something to show. */
+#define GRT_ANALYSIS_ANY(name, type, member)                 \
+	static bool name(const void *state)                  \
+	{                                                    \
+		return ((const struct type *)state)->member; \
 	}
 
 /**

@@ -5,6 +5,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "base/units.h"
+
 int grt_bar_rows_begin(struct grt_bar_rows *b, const struct grt_pass *pass, uint32_t size, uint32_t most)
 {
 	grt_keyed_init(&b->rows, size, most);
@@ -44,7 +46,7 @@ void grt_bar_rows_put(const struct grt_bar_rows *b, const void *row, struct grt_
 void grt_bar_rows_put_busy(struct grt_row_cells *cells, uint64_t busy, uint64_t span)
 {
 	grt_row_number(cells, busy);
-	grt_row_number(cells, span ? (uint64_t)((unsigned __int128)busy * 100000 / span) : 0);
+	grt_row_number(cells, grt_share_down(busy, span));
 	cells->cell[cells->n - 1].absent = !span;
 }
 

@@ -5,7 +5,10 @@
 #ifndef GRT_TABLE_CELLS_H
 #define GRT_TABLE_CELLS_H
 
+#include "base/hist.h"
+#include "base/units.h"
 #include "trace/names.h"
+#include "rows.h"
 #include "table.h"
 
 /** grt_cell_ring - a ring for a column of GRT_CELL_NAMED: its name, or its id if it has none */
@@ -90,6 +93,43 @@ static inline void grt_cell_lasting(struct grt_cell *cell, const void *view, con
 {
 	grt_cell_pointed(cell, view, row, offset);
 	cell->lasting = true;
+}
+
+/* Text of a number of names, with the names as view: its name, its owner, or the process of a thread. */
+static inline void grt_cell_name_at(struct grt_cell *cell, const void *view, const void *row, int offset)
+{
+	cell->text = grt_names_name(view, *(const uint32_t *)((const char *)row + offset));
+}
+
+static inline void grt_cell_owner_at(struct grt_cell *cell, const void *view, const void *row, int offset)
+{
+	cell->text = grt_names_owner(view, *(const uint32_t *)((const char *)row + offset));
+}
+
+static inline void grt_cell_process_at(struct grt_cell *cell, const void *view, const void *row, int offset)
+{
+	cell->text = grt_process_name(view, *(const uint32_t *)((const char *)row + offset));
+}
+
+/* A number of 64 bits that is absent if it is 0. */
+static inline void grt_cell_nonzero(struct grt_cell *cell, const void *view, const void *row, int offset)
+{
+	grt_cell_u64(cell, view, row, offset);
+	cell->absent = !cell->number;
+}
+
+/** grt_cell_hist - a value that stands for those of a histogram, see grt_hist_get() */
+static inline void grt_cell_hist(struct grt_cell *cell, const struct grt_hist *h, int what)
+{
+	cell->absent = !grt_hist_get(h, what, &cell->number);
+	cell->inferred = h->inferred;
+}
+
+/** grt_cell_share - a share, see grt_share(); absent if there is no whole */
+static inline void grt_cell_share(struct grt_cell *cell, uint64_t part, uint64_t whole)
+{
+	cell->number = grt_share(part, whole);
+	cell->absent = !whole;
 }
 
 /** grt_cell_is_marked - whether the name of the cell's column is in the row's list of marked columns */

@@ -5,7 +5,7 @@
 
 #include "table.h"
 
-/** grt_json_put_string - writes a text, in quotes */
+/** grt_json_put_string - writes a text, in quotes; bytes that are not UTF-8 become U+FFFD */
 void grt_json_put_string(FILE *out, const char *text);
 
 /** grt_json_put_cell - writes a value, null if it is absent */

@@ -2,6 +2,7 @@
 /* The rows and tallies of rows.h. */
 #include "rows.h"
 #include "base/say.h"
+#include "cells.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -50,9 +51,9 @@ void grt_row_device(struct grt_row_cells *c, const struct grt_names *names, uint
 
 void grt_row_percentile(struct grt_row_cells *c, const struct grt_hist *h, unsigned int permille)
 {
-	struct grt_cell cell = {.number = h->max, .inferred = h->inferred};
+	struct grt_cell cell = {0};
 
-	cell.absent = permille == 1000 ? !h->weight : !grt_hist_percentile(h, permille, &cell.number);
+	grt_cell_hist(&cell, h, (int)permille);
 	grt_row_add(c, cell);
 }
 

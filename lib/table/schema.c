@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/escape.h"
+#include "json_cells.h"
 
 void grt_schema_add(struct grt_schema *s, const struct grt_table *table)
 {
@@ -18,13 +19,6 @@ void grt_schema_add_all(struct grt_schema *s, const struct grt_table *const *tab
 		grt_schema_add(s, *tables);
 }
 
-static void schema_put_string(FILE *out, const char *text)
-{
-	fputc('"', out);
-	grt_escape_print(GRT_ESCAPE_JSON, out, text, strlen(text));
-	fputc('"', out);
-}
-
 /* Absent values are null, except pairs, which are left out. */
 static void schema_put_column(FILE *out, const char *key, const struct grt_column *c)
 {
@@ -34,7 +28,7 @@ static void schema_put_column(FILE *out, const char *key, const struct grt_colum
 			   : grt_cell_is_text(c->kind)				       ? "string"
 										       : "integer";
 
-	schema_put_string(out, key);
+	grt_json_put_string(out, key);
 	fprintf(out,
 		c->where & GRT_COLUMN_OPTIONAL ? ": {\"type\": \"%s\"" : ": {\"type\": [\"%s\", \"null\"]",
 		type);
@@ -45,7 +39,7 @@ static void schema_put_column(FILE *out, const char *key, const struct grt_colum
 						     : "string");
 	if (c->help) {
 		fputs(", \"description\": ", out);
-		schema_put_string(out, c->help);
+		grt_json_put_string(out, c->help);
 	}
 	fputc('}', out);
 }
@@ -91,7 +85,7 @@ static void schema_put_object(FILE *out, const struct grt_table *t)
 		if (!schema_has(c) || c->where & GRT_COLUMN_OPTIONAL)
 			continue;
 		fputs(comma, out);
-		schema_put_string(out, grt_column_key(t, c));
+		grt_json_put_string(out, grt_column_key(t, c));
 		comma = ", ";
 	}
 	for (unsigned int i = 0; i < 2; i++)
@@ -133,7 +127,7 @@ static bool schema_is_first(const struct grt_schema *s, unsigned int n)
 void grt_schema_print(const struct grt_schema *s, FILE *out)
 {
 	fputs("{\"$schema\": \"http://json-schema.org/draft-07/schema#\",\n\"title\": ", out);
-	schema_put_string(out, s->title);
+	grt_json_put_string(out, s->title);
 	fputs(",\n\"type\": \"object\", \"additionalProperties\": false, \"properties\": {\n"
 	      "\"notes\": {\"type\": \"array\", \"items\": {\"type\": \"string\"}}",
 	      out);

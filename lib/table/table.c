@@ -122,6 +122,7 @@ int grt_writer_put_row(struct grt_writer *w, const void *row)
 		const struct grt_column *c = w->column[i];
 
 		c->get(&cell[i], view, row, c->arg);
+		cell[i].absent |= c->kind == GRT_CELL_TEXT && !cell[i].text;
 	}
 	return w->ops->row(w, cell);
 }

@@ -51,19 +51,9 @@ struct text {
 	bool any_estimated;
 };
 
-/* Columns on a terminal: bytes that begin a character. */
-static unsigned int text_width_of_part(const char *s, size_t length)
-{
-	unsigned int n = 0;
-
-	for (size_t i = 0; i < length; i++)
-		n += ((unsigned char)s[i] & 0xc0) != 0x80;
-	return n;
-}
-
 static unsigned int text_width_of(const char *s)
 {
-	return text_width_of_part(s, strlen(s));
+	return grt_text_width(s, strlen(s));
 }
 
 static bool to_the_left(const struct grt_column *c)
@@ -465,7 +455,7 @@ static void put_sentence(const struct text *t, const char *text, size_t length)
 	while (length) {
 		const char *space = memchr(text + 1, ' ', length - 1);
 		size_t n = space ? (size_t)(space - text) : length;
-		unsigned int word = text_width_of_part(text, n);
+		unsigned int word = grt_text_width(text, n);
 
 		if (at > HANGING && at + word > width && *text == ' ' && n > 1) {
 			fprintf(t->w.options.out, "\n%*s", (int)HANGING - 1, "");

@@ -9,6 +9,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/fnv.h"
+
 /* Packet types of HSA queues (HSA runtime specification 1.2, 2.9). */
 #define PACKET_VENDOR 0
 #define PACKET_DISPATCH 2
@@ -157,11 +159,7 @@ void amd_log_note(struct amd_log *a, struct grt_ev_log_note *n, uint16_t what, s
 
 static uint64_t amd_log_message_hash_of(struct grt_span name)
 {
-	uint64_t h = 0xcbf29ce484222325;
-
-	for (size_t i = 0; i < name.len; i++)
-		h = (h ^ (unsigned char)name.at[i]) * 0x100000001b3;
-	return h ? h : 1;
+	return grt_fnv(GRT_FNV_START, name.at, name.len) ?: 1;
 }
 
 static void put_long_name(struct amd_log *a, uint64_t hash, struct grt_span name)

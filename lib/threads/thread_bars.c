@@ -223,26 +223,21 @@ static void thread_bars_notes(void *state, struct grt_pass *pass)
 			 x->over, THREADS_MAX);
 }
 
-static bool thread_bars_any(const void *state)
-{
-	return ((const struct thread_bars *)state)->used;
-}
+GRT_ANALYSIS_ANY(thread_bars_any, thread_bars, used)
 
 static void thread_bars_free(void *state)
 {
 	struct thread_bars *x = state;
 
-	for (uint32_t i = 0; x && i < x->used; i++) {
+	for (uint32_t i = 0; i < x->used; i++) {
 		for (unsigned int s = 0; s < GRT_THREAD_STATES; s++)
 			free(x->bar[i].column[s]);
 		free(x->bar[i].states);
 	}
-	if (x) {
-		free(x->bar);
-		free(x->of_thread);
-		grt_threads_free(x->threads);
-		grt_timescale_free(&x->scale);
-	}
+	free(x->bar);
+	free(x->of_thread);
+	grt_threads_free(x->threads);
+	grt_timescale_free(&x->scale);
 }
 
 static const struct grt_part thread_bars_parts[] = {

@@ -11,16 +11,6 @@
 
 #define T(member) offsetof(struct grt_thread, member)
 
-static void thread_table_get_thread(struct grt_cell *cell, const void *view, const void *row, int arg)
-{
-	grt_cell_name(cell, view, ((const struct grt_thread *)row)->name);
-}
-
-static void thread_table_get_process(struct grt_cell *cell, const void *view, const void *row, int arg)
-{
-	grt_cell_owner(cell, view, ((const struct grt_thread *)row)->name);
-}
-
 static void thread_table_get_life(struct grt_cell *cell, const void *view, const void *row, int arg)
 {
 	const struct grt_thread *t = row;
@@ -33,8 +23,8 @@ static void thread_table_get_life(struct grt_cell *cell, const void *view, const
 #define NUMBER(name, where, help) {#name, grt_cell_u64, T(name), GRT_CELL_NUMBER, where, help}
 
 static const struct grt_column columns[] = {
-	{"process", thread_table_get_process, 0, GRT_CELL_TEXT, GRT_COLUMN_ALL, "name of the process"},
-	{"thread", thread_table_get_thread, 0, GRT_CELL_TEXT, GRT_COLUMN_ALL, "name of the thread"},
+	{"process", grt_cell_owner_at, offsetof(struct grt_thread, name), GRT_CELL_TEXT, GRT_COLUMN_ALL, "name of the process"},
+	{"thread", grt_cell_name_at, offsetof(struct grt_thread, name), GRT_CELL_TEXT, GRT_COLUMN_ALL, "name of the thread"},
 	{"pid", grt_cell_u32, T(pid), GRT_CELL_NUMBER, GRT_COLUMN_ALL | GRT_COLUMN_TELLS, "process id"},
 	{"tid", grt_cell_u32, T(tid), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "thread id"},
 	{"first", grt_cell_u64, T(first), GRT_CELL_TIME, GRT_COLUMN_MORE, "time from which the thread's states are known"},

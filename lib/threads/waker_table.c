@@ -12,16 +12,6 @@
 
 #define W(member) offsetof(struct grt_waker_row, member)
 
-static void waker_table_get_thread(struct grt_cell *cell, const void *view, const void *row, int arg)
-{
-	grt_cell_name(cell, view, ((const struct grt_waker_row *)row)->name);
-}
-
-static void waker_table_get_process(struct grt_cell *cell, const void *view, const void *row, int arg)
-{
-	grt_cell_owner(cell, view, ((const struct grt_waker_row *)row)->name);
-}
-
 static void waker_table_get_state(struct grt_cell *cell, const void *view, const void *row, int arg)
 {
 	cell->text = grt_thread_state_name(((const struct grt_waker_row *)row)->state);
@@ -30,13 +20,11 @@ static void waker_table_get_state(struct grt_cell *cell, const void *view, const
 static void waker_table_get_by(struct grt_cell *cell, const void *view, const void *row, int arg)
 {
 	cell->text = grt_waker_name(((const struct grt_waker_row *)row)->by);
-	cell->absent = !cell->text;
 }
 
 static void waker_table_get_cause(struct grt_cell *cell, const void *view, const void *row, int arg)
 {
 	cell->text = grt_wake_cause_name(((const struct grt_waker_row *)row)->cause);
-	cell->absent = !cell->text;
 }
 
 /* The work that took most of the time behind the wait. */
@@ -55,8 +43,8 @@ static void waker_table_get_behind(struct grt_cell *cell, const void *view, cons
 /* clang-format off */
 
 static const struct grt_column columns[] = {
-	{"process", waker_table_get_process, 0, GRT_CELL_TEXT, GRT_COLUMN_ALL, "the process's name"},
-	{"thread", waker_table_get_thread, 0, GRT_CELL_TEXT, GRT_COLUMN_ALL, "the thread's name"},
+	{"process", grt_cell_owner_at, offsetof(struct grt_waker_row, name), GRT_CELL_TEXT, GRT_COLUMN_ALL, "the process's name"},
+	{"thread", grt_cell_name_at, offsetof(struct grt_waker_row, name), GRT_CELL_TEXT, GRT_COLUMN_ALL, "the thread's name"},
 	{"pid", grt_cell_u32, W(pid), GRT_CELL_NUMBER, GRT_COLUMN_ALL | GRT_COLUMN_TELLS, "process id"},
 	{"tid", grt_cell_u32, W(tid), GRT_CELL_NUMBER, GRT_COLUMN_ALL | GRT_COLUMN_LESS, "thread id"},
 	{"state", waker_table_get_state, 0, GRT_CELL_TEXT, GRT_COLUMN_ALL, "what the thread waited for"},

@@ -251,16 +251,6 @@ static int note_source(struct ctf_dir *d, const char *name, uint64_t emitted)
 	return 0;
 }
 
-static uint64_t count_of(const char *text, const char *name)
-{
-	size_t length = strlen(name);
-
-	for (; *text; text += strcspn(text, " "), text += *text == ' ')
-		if (!strncmp(text, name, length) && text[length] == '=')
-			return strtoull(text + length + 1, NULL, 10);
-	return 0;
-}
-
 /* ------------------------------------------------------------- files */
 
 static int ctf_no_memory(const struct ctf_dir *d, struct grt_err *err)
@@ -374,14 +364,14 @@ static int ctf_take_files(struct ctf_dir *d, const char *segment, struct grt_err
 static int ctf_take_segments(struct ctf_dir *d, struct grt_err *err)
 {
 	const char *text = grt_env_get(&d->s->env, "segments") ?: "";
-	uint64_t first = count_of(text, "first");
+	uint64_t first = grt_env_number(text, "first");
 	struct dirent **entry;
 	struct stat st;
 	int n = scandirat(d->fd, ".", &entry, is_segment_name, versionsort), ret = 0;
 
 	if (n < 0)
 		return ctf_open_failed(d->s, ".", -errno, err);
-	d->s->found.deleted_segments = count_of(text, "deleted");
+	d->s->found.deleted_segments = grt_env_number(text, "deleted");
 	for (int i = 0; i < n && !ret; i++) {
 		if (grt_segment_number(entry[i]->d_name) < first ||
 		    fstatat(d->fd, entry[i]->d_name, &st, AT_SYMLINK_NOFOLLOW) || !S_ISDIR(st.st_mode))
@@ -459,7 +449,7 @@ static uint64_t ctf_take_missed(struct grt_session *s, const char *key)
 	if (!text || !*text)
 		return 0;
 	for (unsigned int i = 0; i < GRT_FATES; i++) {
-		missed.fate[i] = count_of(text, names[i]);
+		missed.fate[i] = grt_env_number(text, names[i]);
 		missed.emitted += missed.fate[i];
 	}
 	s->health = s->found;
@@ -488,7 +478,7 @@ static void ctf_take_window(struct grt_session *s)
 	s->found.before_start = s->window.before;
 	s->found.after_end = s->window.after;
 	/* repeated events were read, and are not missing */
-	repeated = count_of(grt_env_get(&s->env, "segments") ?: "", "repeated");
+	repeated = grt_env_number(grt_env_get(&s->env, "segments") ?: "", "repeated");
 	/* the same holds for what had been lost before it was deleted */
 	repeated += ctf_take_missed(s, "deleted_fates");
 	s->found.deleted = s->window.deleted > repeated ? s->window.deleted - repeated : 0;
@@ -531,9 +521,9 @@ static void take_counted(const struct ctf_dir *d)
 		if (len <= room || strcmp(key + len - room, suffix) || !strcmp(key, "kmod_balance"))
 			continue;
 		snprintf(decoder, sizeof(decoder), "%.*s_decoder", (int)(len - room), key);
-		counted = count_of(s->env.entry[i].value, "packed");
+		counted = grt_env_number(s->env.entry[i].value, "packed");
 		if (!counted && !grt_env_get(&s->env, decoder))
-			counted = count_of(s->env.entry[i].value, "emitted");
+			counted = grt_env_number(s->env.entry[i].value, "emitted");
 		written = written_by(d, key, len - room);
 		if (counted <= written)
 			continue;

@@ -230,6 +230,16 @@ const char *grt_env_get(const struct grt_env_list *env, const char *key)
 	return NULL;
 }
 
+uint64_t grt_env_number(const char *value, const char *name)
+{
+	size_t length = strlen(name);
+
+	for (; *value; value += strcspn(value, " "), value += *value == ' ')
+		if (!strncmp(value, name, length) && value[length] == '=')
+			return strtoull(value + length + 1, NULL, 10);
+	return 0;
+}
+
 void grt_env_free(struct grt_env_list *env)
 {
 	for (unsigned int i = 0; i < env->used; i++) {

@@ -28,6 +28,9 @@ int grt_env_parse(struct grt_env_list *env, const char *text, size_t len, size_t
 /** grt_env_get - the value of a key, NULL if there is none */
 const char *grt_env_get(const struct grt_env_list *env, const char *key);
 
+/** grt_env_number - the number of the word "@name=NUMBER" among the words of a value, 0 if there is none */
+uint64_t grt_env_number(const char *value, const char *name);
+
 /** grt_env_free - frees the entries */
 void grt_env_free(struct grt_env_list *env);
 

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/fnv.h"
 #include "base/grow.h"
 #include "base/demangle.h"
 
@@ -116,13 +117,10 @@ static void linkage_join(struct grt_linkage *l, uint32_t stream, const struct gr
 	name[used] = '\0';
 }
 
-/* FNV-1a */
 static uint32_t linkage_place_of(const char *name)
 {
-	uint64_t hash = 0xcbf29ce484222325ULL;
+	uint64_t hash = grt_fnv_text(name);
 
-	for (; *name; name++)
-		hash = (hash ^ (unsigned char)*name) * 0x100000001b3ULL;
 	return (uint32_t)(hash ^ hash >> 32) % KEPT;
 }
 

@@ -119,4 +119,15 @@ static inline bool grt_record_sound(const struct grt_event *e, uint64_t left)
 	return e->size <= left && e->size % 8 == 0 && e->size >= grt_record_least(e->type);
 }
 
+/** grt_packet_next - the record behind @e in a packet, the first one for NULL. Return: NULL: there is none,
+ * or it is broken */
+static inline const struct grt_event *grt_packet_next(const struct grt_packet *p, const struct grt_event *e)
+{
+	const char *at = e ? (const char *)e + e->size : (const char *)p + p->header_size;
+	size_t left = (size_t)((const char *)p + p->content_size / 8 - at);
+
+	e = (const struct grt_event *)at;
+	return left >= sizeof(*e) && grt_record_sound(e, left) ? e : NULL;
+}
+
 #endif /* GRT_TRACE_PACKET_H */

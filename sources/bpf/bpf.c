@@ -1271,14 +1271,12 @@ void grt_bpf_ends(void *state, uint64_t to)
 /* Before Linux 5.19, unprivileged_bpf_disabled also concerns maps that are open already. */
 static bool maps_need_privilege(void)
 {
-	FILE *f = fopen("/proc/sys/kernel/unprivileged_bpf_disabled", "re");
 	unsigned int major = 0, minor = 0;
-	bool off = f && fgetc(f) != '0';
 	struct utsname u;
+	char off[16];
 
-	if (f)
-		fclose(f);
-	return off && !uname(&u) && sscanf(u.release, "%u.%u", &major, &minor) == 2 &&
+	read_line("/proc/sys/kernel/unprivileged_bpf_disabled", off, sizeof(off));
+	return off[0] && off[0] != '0' && !uname(&u) && sscanf(u.release, "%u.%u", &major, &minor) == 2 &&
 	       (major < 5 || (major == 5 && minor < 19));
 }
 

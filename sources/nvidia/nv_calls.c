@@ -13,6 +13,7 @@
 
 #include <grtrace/tsg.h>
 
+#include "host/probe.h"
 #include "sources/bpf/shared.h"
 #include "base/clock.h"
 
@@ -44,40 +45,22 @@ struct nv_calls {
 
 /* ------------------------------------------------------------- this machine */
 
-static FILE *nv_calls_file(const char *path)
-{
-	const char *root = getenv("GRTRACE_SYSROOT");
-	char full[512];
-
-	snprintf(full, sizeof(full), "%s%s", root ? root : "", path);
-	return fopen(full, "re");
-}
-
 /* "580.159.04"; 0: not loaded. */
 static uint32_t driver_branch(void)
 {
-	FILE *f = nv_calls_file("/sys/module/nvidia/version");
-	unsigned int branch = 0;
+	char version[64];
 
-	if (f && fscanf(f, "%u.", &branch) != 1)
-		branch = 0;
-	if (f)
-		fclose(f);
-	return branch;
+	probe_read(version, sizeof(version), "/sys/module/nvidia/version");
+	return (uint32_t)strtoul(version, NULL, 10);
 }
 
 static bool is_volta(const char *gpu)
 {
-	char path[300];
-	unsigned int id = 0;
-	FILE *f;
+	char text[32];
+	unsigned long id;
 
-	snprintf(path, sizeof(path), "/sys/bus/pci/devices/%s/device", gpu);
-	f = nv_calls_file(path);
-	if (f && fscanf(f, "%x", &id) != 1)
-		id = 0;
-	if (f)
-		fclose(f);
+	probe_read(text, sizeof(text), "/sys/bus/pci/devices/%s/device", gpu);
+	id = strtoul(text, NULL, 16);
 	return id >= VOLTA_FIRST && id <= VOLTA_LAST;
 }
 

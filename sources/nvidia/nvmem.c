@@ -8,6 +8,7 @@
  */
 #include <stdio.h>
 
+#include "host/read_all.h"
 #include "sources/bpf/shared.h"
 #include "sources/power/power_users.h"
 #include "base/clock.h"
@@ -59,15 +60,8 @@ static int put_count(const struct counting *n, uint32_t bus, uint32_t pid, uint6
 		.place = GRT_NV_MEMORY_OF_GPU,
 	};
 	struct grt_bpf_comm names = {.owner = ""};
-	char path[64];
-	FILE *f;
 
-	snprintf(path, sizeof(path), "/proc/%u/comm", pid);
-	f = fopen(path, "re");
-	if (f && fscanf(f, "%15[^\n]", names.comm) != 1)
-		names.comm[0] = '\0';
-	if (f)
-		fclose(f);
+	read_comm((pid_t)pid, names.comm, sizeof(names.comm));
 	return grt_bpf_add_event(n->capture, &ev.e, 0, names.comm[0] ? &names : NULL);
 }
 

@@ -15,6 +15,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/fnv.h"
 #include "base/keyed.h"
 #include "codes/engine.h"
 #include "power.h"
@@ -409,13 +410,7 @@ static void power_fdinfo_take_line(struct reading *r, const char *text, const ch
 /* The PCI device if it has one, otherwise the card. */
 static uint64_t hash_device(const char *pdev, uint32_t device)
 {
-	uint64_t hash = 0xcbf29ce484222325ULL;
-
-	if (!pdev)
-		return device;
-	for (; *pdev && *pdev != '\n'; pdev++)
-		hash = (hash ^ (unsigned char)*pdev) * 0x100000001b3ULL;
-	return hash;
+	return pdev ? grt_fnv(GRT_FNV_START, pdev, strcspn(pdev, "\n")) : device;
 }
 
 /* Return: whether it is a client's text */
