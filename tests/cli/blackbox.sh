@@ -14,10 +14,7 @@ snapshots() {
 # Waits for a recorder's box.
 begun() {
 	local i
-	for ((i = 0; i < 500; i++)); do
-		[ -f box.grt/metadata ] && [ "$(cat /proc/$box/comm 2>/dev/null)" = grtrace-box ] && return
-		sleep 0.02
-	done
+	await '[ -f box.grt/metadata ] && [ "$(cat /proc/$box/comm 2>/dev/null)" = grtrace-box ]'
 }
 
 fake_start 2 400 500
@@ -53,10 +50,7 @@ output=$("$GRTRACE" snapshot $box 2>&1)
 status=$?
 expect "snapshot PID asks" 0 "^requested a snapshot from process $box$"
 kill -USR1 $box
-for ((i = 0; i < 200; i++)); do
-	[ "$(snapshots)" = 2 ] && break
-	sleep 0.02
-done
+await '[ "$(snapshots)" = 2 ]'
 kill -USR1 $box
 sleep 0.4
 check "during the pause no further snapshot is written" test "$(snapshots)" = 2
@@ -100,10 +94,7 @@ fake_start 2 40 100
 # The threads of the program that is recorded, as the kernel has them: one sleeps, the other waits for a child.
 "$GRTRACE" record -e kmod --last 5 --after 0.1 -o threads.grt sh -c 'sleep 60; true' >threads.out 2>&1 </dev/null &
 box=$!
-for ((i = 0; i < 500; i++)); do
-	[ -f threads.grt/metadata ] && [ "$(cat /proc/$box/comm 2>/dev/null)" = grtrace-box ] && break
-	sleep 0.02
-done
+await '[ -f threads.grt/metadata ] && [ "$(cat /proc/$box/comm 2>/dev/null)" = grtrace-box ]'
 sleep 0.5
 helper=$(pgrep -P $box -x grtrace-threads)
 check "a helper process of the recorder reads stacks" test -n "$helper"
@@ -117,10 +108,7 @@ fi
 check "only the owner can read the file of stacks" test "$(stat -c %a threads.grt/snapshot_000001.threads)" = 600
 shell=$(pgrep -P $box -x sh)
 kill -KILL $box
-for ((i = 0; i < 500; i++)); do
-	kill -0 "$helper" 2>/dev/null || break
-	sleep 0.02
-done
+await '! kill -0 "$helper" 2>/dev/null'
 check "the helper process ends with the recorder, even if that is killed" test ! -d "/proc/$helper"
 wait $box 2>/dev/null
 pkill -KILL -P "$shell"
@@ -163,11 +151,7 @@ for how in "-O2 -fomit-frame-pointer" "-O0"; do
 	fake_start 2 40 100
 	"$GRTRACE" record -e kmod --last 5 --after 0.1 --pause 0.1 -o hung.grt ./hang >hung.out 2>&1 </dev/null &
 	hung=$!
-	for ((i = 0; i < 500; i++)); do
-		[ -f hung.grt/metadata ] && [ "$(cat /proc/$hung/comm 2>/dev/null)" = grtrace-box ] &&
-			[ "$(compgen -G "/proc/$(pgrep -P $hung -x hang)/task/*" | wc -l)" = 2 ] && break
-		sleep 0.02
-	done
+	await '[ -f hung.grt/metadata ] && [ "$(cat /proc/$hung/comm 2>/dev/null)" = grtrace-box ] && [ "$(compgen -G "/proc/$(pgrep -P $hung -x hang)/task/*" | wc -l)" = 2 ]'
 	sleep 0.5
 	# on a busy machine who reads stacks may not be ready, or late
 	for ((i = 0; i < 30; i++)); do

@@ -252,10 +252,7 @@ switches 0 101000 400 34 "$A" 35 "$B" >script
 : >truth
 LD_PRELOAD=$PWD/rm.so "$GRTRACE" record -e nvctxsw -o killed.grt >/dev/null 2>&1 &
 recorder=$!
-for ((waited = 0; waited < 3000; waited++)); do
-	! "$GRTRACE" dump --type gpu_slice killed.grt 2>/dev/null | grep -q GPU_SLICE || break
-	sleep 0.02
-done
+await '"$GRTRACE" dump --type gpu_slice killed.grt 2>/dev/null | grep -q GPU_SLICE'
 kill -9 "$recorder"
 wait "$recorder" 2>/dev/null
 run report -i killed.grt --by gpu-process

@@ -86,15 +86,9 @@ page() { # FILE
 }
 
 begin() { # COMMAND...
-	local i
 	"$@" 2>said &
 	pid=$!
-	for ((i = 0; i < 1500; i++)); do
-		url=$(sed -nE 's,^(<5>)?grtrace serve: (http://.*/metrics)$,\2,p' said)
-		[ -z "$url" ] || return 0
-		sleep 0.02
-	done
-	return 1
+	await 'url=$(sed -nE "s,^(<5>)?grtrace serve: (http://.*/metrics)\$,\2,p" said) && [ -n "$url" ]'
 }
 
 finish() {
@@ -106,12 +100,7 @@ finish() {
 
 # Waits until the page counts so many events.
 counts() { # N
-	local i
-	for ((i = 0; i < 500; i++)); do
-		page now.prom && [ "$(metrics value now.prom grtrace_events_total source=kmod)" = "$1" ] && return
-		sleep 0.05
-	done
-	return 1
+	await "page now.prom && [ \"\$(metrics value now.prom grtrace_events_total source=kmod)\" = '$1' ]"
 }
 
 clients manager "grtrace-test-$$" >told 7>&- &
@@ -203,34 +192,24 @@ check "its memory is bounded" test "$(metrics value after.prom process_resident_
 
 if [ -n "$prometheus" ]; then
 	asked="http://127.0.0.1:$database"
-	for ((i = 0; i < 200; i++)); do
-		output=$(promtool query instant "$asked" 'sum by (source) (grtrace_events_total)' 2>&1)
-		status=$?
-		! says '^\{source="kmod"\} => 8000 @' || break
-		sleep 0.1
-	done
+	# what PromQL answers, once it is the wanted answer
+	answers() { # WHERE QUERY REGEX
+		await "output=\$(promtool query instant '$1' '$2' 2>&1); status=\$?; says '$3'"
+	}
+	answers "$asked" 'sum by (source) (grtrace_events_total)' '^\{source="kmod"\} => 8000 @'
 	expect "Prometheus has it, asked by PromQL" 0 '^\{source="kmod"\} => 8000 @'
-	output=$(promtool query instant "$asked" 'up' 2>&1)
+	answers "$asked" 'up{job="grtrace"}' '=> 1 @'
 	check "and the target is up" says '=> 1 @'
-	for ((i = 0; i < 200; i++)); do
-		output=$(promtool query instant "$asked" 'grtrace_gpu_jobs_total{job="drm"}' 2>&1)
-		! says '=> ' || break
-		sleep 0.1
-	done
+	answers "$asked" 'grtrace_gpu_jobs_total{job="drm"}' '=> '
 	"$GRTRACE" export -f prometheus -o new.prom drm.grt 2>/dev/null
 	mv new.prom pages/drm.prom
 	output=$("$GRTRACE_SRC/tests/cli/_dashboard.py" ask "$dashboard" "$rules" "$asked" 2>&1)
 	status=$?
 	check "all queries of the dashboard and the rules have values" exits 0
 	if [ -n "$victoria" ]; then
-		for ((i = 0; i < 200; i++)); do
-			output=$(promtool query instant "http://127.0.0.1:$other" 'sum by (source) (grtrace_events_total)' 2>&1)
-			status=$?
-			! says '^\{source="kmod"\} => 8000 @' || break
-			sleep 0.1
-		done
+		answers "http://127.0.0.1:$other" 'sum by (source) (grtrace_events_total)' '^\{source="kmod"\} => 8000 @'
 		expect "VictoriaMetrics has it, too" 0 '^\{source="kmod"\} => 8000 @'
-		output=$(promtool query instant "http://127.0.0.1:$other" 'count(grtrace_gpu_job_exec_seconds_bucket{job="drm"}) > 0' 2>&1)
+		answers "http://127.0.0.1:$other" 'count(grtrace_gpu_job_exec_seconds_bucket{job="drm"}) > 0' '=> [1-9][0-9]* @'
 		check "with its histograms" says '=> [1-9][0-9]* @'
 		kill $victoria
 		wait $victoria
@@ -241,11 +220,7 @@ if [ -n "$prometheus" ]; then
 	wait $prometheus $server
 fi
 
-for ((i = 0; i < 250; i++)); do
-	page now.prom
-	[ "$(metrics value now.prom grtrace_incidents_total incident=job)" = 0 ] || break
-	sleep 0.02
-done
+await 'page now.prom && [ "$(metrics value now.prom grtrace_incidents_total incident=job)" != 0 ]'
 finish
 expect "SIGTERM ends it" 0 'grtrace serve: http'
 check "the journal gets an incident's priority" says '^<3>grtrace serve: job: a job is not complete [0-9.]+ m?s after its submit, .*job ctx=7 seqno=[0-9]+'

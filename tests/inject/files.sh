@@ -85,10 +85,7 @@ done
 check "record by timeout says what it has" test $whole = 8
 TMPDIR=$PWD/tmp "$GRTRACE" gpuperf -m t.folded sh -c 'trap "" TERM; sleep 2' 2>said &
 pid=$!
-for ((i = 0; i < 100; i++)); do
-	[ -z "$(find tmp -name 'cuda_*' -o -name metadata)" ] || break
-	sleep 0.05
-done
+await '[ -n "$(find tmp -name "cuda_*" -o -name metadata)" ]'
 kill -TERM $pid
 sleep 0.2
 kill -TERM $pid
