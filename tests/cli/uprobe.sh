@@ -46,11 +46,7 @@ attach() { # CALLS ARGS...
 	${attach_after-}
 	"$GRTRACE" record -o u.grt -p $pid "$@" >log 2>&1 &
 	recorder=$!
-	for _ in $(seq 100); do
-		grep -qs 'state = "recording"' u.grt/metadata && break
-		sleep 0.1
-	done
-	sleep 1
+	window_begun u.grt
 	echo go >&9
 	exec 9>&-
 	wait $pid

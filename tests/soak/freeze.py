@@ -48,6 +48,15 @@ def below(ancestor):
     return sorted(pid for pid in inside - {ancestor} if found[pid][1] not in "TtZX")
 
 
+def traced(pid):
+    """Whether another process has it, to which each stop would be an event."""
+    try:
+        with open(f"/proc/{pid}/status", errors="replace") as file:
+            return "\nTracerPid:\t0\n" not in file.read()
+    except OSError:
+        return True
+
+
 def send(pids, number):
     for pid in pids:
         try:
@@ -57,7 +66,7 @@ def send(pids, number):
 
 
 def stop_some(args, chance):
-    pids = below(os.getpid())
+    pids = [pid for pid in below(os.getpid()) if not traced(pid)]
     if not pids:
         return
     # one, some or all: a process that stops alone comes too late for the others
