@@ -196,8 +196,8 @@ for ((i = 0; i < 500; i++)); do
 done
 kill -9 $box
 wait $box 2>/dev/null
-# which may have been in the middle of a packet: the first who opens it cuts that off
-"$GRTRACE" report killed.grt/snapshot_000001 >/dev/null 2>&1
+# which may have been in the middle of a packet: that is said, until it is cut off
+"$GRTRACE" mend killed.grt/snapshot_000001 >/dev/null 2>&1
 run report killed.grt/snapshot_000001
 expect "killed: the snapshot is readable" 0 'the recorder did not finish this recording'
 fake_stop

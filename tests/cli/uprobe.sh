@@ -42,11 +42,11 @@ attach() { # CALLS ARGS...
 	./app "$n" at-once <go &
 	local pid=$!
 	exec 9>go
-	${attach_after:+sleep 0.3}
+	await "grep -qs libcuda.so /proc/$pid/maps"
 	${attach_after-}
 	"$GRTRACE" record -o u.grt -p $pid "$@" >log 2>&1 &
 	recorder=$!
-	window_begun u.grt
+	await "grep -qs '_window = \"from=' u.grt/metadata || ! kill -0 $recorder 2>/dev/null"
 	echo go >&9
 	exec 9>&-
 	wait $pid
