@@ -82,7 +82,7 @@ expect "an incident of a recording" 2 'only a recording has this incident: grtra
 # ------------------------------------------------------------ the service
 
 page() { # FILE
-	curl -s -S -m 20 -o "$1" "$url"
+	curl -s -S -m 120 -o "$1" "$url"
 }
 
 begin() { # COMMAND...
@@ -165,7 +165,7 @@ expect "a port in use" 1 "^grtrace serve: cannot listen on $port: Address alread
 check "a port in use: what to type" says '^  try: ss -ltnp, and another port: --listen PORT$'
 
 answer() { # CURL OPTIONS...
-	curl -s -m 20 -o /dev/null -w '%{http_code}' "$@"
+	curl -s -m 120 -o /dev/null -w '%{http_code}' "$@"
 }
 check "another path is answered with 404" test "$(answer "${url}x")" = 404
 check "the root has a link to the page" test "$(answer "${url%metrics}")" = 200
@@ -183,7 +183,7 @@ deaf=$!
 until grep -q connected slow && grep -q connected deaf; do sleep 0.02; done
 page beside.prom
 check "slow clients do not block other requests" metrics check beside.prom
-check "many requests at once are answered" test "$(curl -s -m 20 -Z --parallel-max 40 -o /dev/null -w '%{http_code}\n' "$url?[1-300]" | sort | uniq -c |
+check "many requests at once are answered" test "$(curl -s -m 120 -Z --parallel-max 40 -o /dev/null -w '%{http_code}\n' "$url?[1-300]" | sort | uniq -c |
 	tr -s ' ')" = " 300 200"
 wait $slow $deaf
 page after.prom
