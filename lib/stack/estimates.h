@@ -60,8 +60,10 @@ uint32_t grt_estimate_window(const struct grt_watch *w, uint64_t moment, uint64_
 uint64_t grt_estimate_watched(const struct grt_watch *w, uint64_t from, uint64_t to, uint64_t *of,
 			      uint32_t *windows);
 
-/** grt_estimate_missed - the windows without a record between the first one that counts in [@from, @to] and the
- * last: they were over before they could begin */
+/**
+ * grt_estimate_missed - the windows without a record between the first one that counts in [@from, @to] and
+ * the last: they were over before they could begin
+ */
 uint32_t grt_estimate_missed(const struct grt_watch *w, uint64_t from, uint64_t to);
 
 /** grt_estimate_total - estimate of all work of a process in [@from, @to]: works, and ns as the value */

@@ -608,9 +608,11 @@ static int load_once(struct capture *c, const char *name, struct bpf_object *o, 
 	return ret ? grt_bpf_open_failed(name, ret, err) : 0;
 }
 
-/* The kernel leaves off verifying a program with -EAGAIN when a signal comes, also when the process was stopped
- * and goes on. libbpf begins again a few times, which may all be disturbed where the CPUs are busy; nothing is
- * left of the object then. */
+/*
+ * The kernel leaves off verifying a program with -EAGAIN when a signal comes, also when the process was
+ * stopped and goes on. libbpf begins again a few times, which may all be disturbed where the CPUs are busy;
+ * nothing is left of the object then.
+ */
 static int load_again(struct capture *c, const char *name, struct bpf_object **o, struct grt_err *err)
 {
 	const struct object_row *row = grt_bpf_find_object(bpf_object__name(*o));

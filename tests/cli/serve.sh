@@ -85,7 +85,9 @@ page() { # FILE
 	curl -s -S -m 120 -o "$1" "$url"
 }
 
+url=
 begin() { # COMMAND...
+	url=
 	"$@" 2>said &
 	pid=$!
 	await 'url=$(sed -nE "s,^(<5>)?grtrace serve: (http://.*/metrics)\$,\2,p" said) && [ -n "$url" ]'

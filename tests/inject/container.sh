@@ -32,7 +32,7 @@ pods run --rm --network none --ulimit nofile=1024:1024 --ulimit nproc=1024:1024 
 
 # The program in a container: $inner is its number here; `said` is its output, MOCK_GO a file in the container's /tmp.
 begin_in() { # OPTIONS OF podman run... -- COMMAND...
-	local options=() i
+	local options=()
 	while [ "$1" != -- ]; do
 		options+=("$1")
 		shift

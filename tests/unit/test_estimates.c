@@ -241,7 +241,7 @@ static void places(void **state)
 	assert_true(least > 870 && most < 1130);
 }
 
-/* Of eight windows three were over before they could begin; what is before the first one, or cut, is not missed. */
+/* Of eight windows three were over before they could begin. What is before the first one, or cut, is not. */
 static void missed(void **state)
 {
 	static const uint32_t number[] = {3, 4, 7, 9, 10};

@@ -1092,7 +1092,7 @@ static bool is_unclean(void)
 	return !mock.taken && (asked_of_cupti() || mock.callback || mock.attached);
 }
 
-/* How each recording leaves CUPTI; the moment between is the library's, and long where the machine is busy. */
+/* How each recording leaves CUPTI; the moment between is the library's, and long on a busy machine. */
 static void *watch_windows(void *arg)
 {
 	bool was = false, is;

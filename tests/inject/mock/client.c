@@ -169,6 +169,7 @@ static void profiled(long ms)
 {
 	static long least, most;
 	long begin = clock_ms(), stop;
+	bool unknown = getenv("MOCK_BOTH_KINDS");
 
 	profiler_starts();
 	during(ms);
@@ -176,10 +177,10 @@ static void profiled(long ms)
 	least += stop - launched_at;
 	profiler_stops();
 	printf("client %lu\n", client.kernels);
-	/* until it is noticed that it is over, which it cannot be where both kinds are enabled; and a moment more */
-	for (int i = 0; i < 600 && !mock.kinds[CUPTI_KIND_CONCURRENT_KERNEL] && !getenv("MOCK_BOTH_KINDS"); i++)
+	/* until it is noticed that it is over, and a moment more; with both kinds enabled it cannot be */
+	for (int i = 0; i < 600 && !unknown && !mock.kinds[CUPTI_KIND_CONCURRENT_KERNEL]; i++)
 		pause_ms(100);
-	pause_ms(getenv("MOCK_BOTH_KINDS") ? 500 : 100);
+	pause_ms(unknown ? 500 : 100);
 	most += clock_ms() - begin;
 	printf("held %ld %ld\n", least, most);
 }
