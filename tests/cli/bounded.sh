@@ -150,14 +150,17 @@ expect "--raw has no segments" 2 'segments need a directory'
 run record -e sched -o probe.grt -- true
 if [ "$status" = 0 ]; then
 	# by the program as users have it: naming takes the sanitizers longer than a segment waits for it
-	# shellcheck disable=SC2034 # check() prints it
-	output=$("$GRTRACE_PLAIN/grtrace" record -e sched --stack bpf --max-size 20M --segment 512K -o named.grt -- "$GRTRACE_BUILD/tests/cli/handoff" 2000 500 2>&1)
-	status=$?
+	# threads of a busy machine sleep less often: more of it, then, until there are three segments
+	for rounds in 2000 8000 32000 128000; do
+		# shellcheck disable=SC2034 # check() prints it
+		output=$("$GRTRACE_PLAIN/grtrace" record -e sched --stack bpf --max-size 20M --segment 512K -o named.grt -- "$GRTRACE_BUILD/tests/cli/handoff" $rounds 500 2>&1)
+		status=$?
+		[ $status = 0 ] && [ "$(segments named.grt | wc -l)" -lt 3 ] || break
+	done
 	check "a bounded recording of threads" exits 0
 	# a frame that is named later than a second has its name in the next segment
 	mapfile -t list < <(segments named.grt)
-	check "it has segments" test ${#list[@]} -ge 2
-	for ((i = 0; i < 3 && i < ${#list[@]}; i++)); do
+	for i in 0 1 2; do
 		for s in "${list[@]:i:2}"; do
 			echo "segment $s"
 			"$GRTRACE" dump "$s" 2>/dev/null
