@@ -28,6 +28,7 @@
 
 #include "host/elf_file.h"
 #include "host/maps.h"
+#include "seccomp.h"
 
 /* Functions are found with libelf, which the loader of BPF programs brings along. */
 #if defined(__x86_64__) && defined(GRT_HAVE_BPF)
@@ -105,6 +106,7 @@ __asm__(".pushsection .rodata\n"
  * @mem: the memory of the process
  * @low, @high: the dynamic linker's code: a thread that comes from there holds its lock
  * @gadget: a place in the C library that makes a system call
+ * @filtered: some of its threads have seccomp filters
  * @tid, @regs, @mask: the stopped thread, its registers and its mask of signals
  * @stopped: when it was stopped
  */
@@ -113,6 +115,7 @@ struct attach {
 	int mem;
 	uint64_t low, high;
 	uint64_t dlopen, dlerror, errno_place, gadget;
+	bool filtered;
 	pid_t tid;
 	struct user_regs_struct regs;
 	uint64_t mask;
@@ -136,17 +139,17 @@ static int attach_refuse(struct attach *a, int code, const char *why, const char
 
 /* -------------------------------------------------------- before anything is done */
 
-static long attach_status(pid_t pid, const char *key, int base)
+static long attach_status(pid_t pid, pid_t tid, const char *key)
 {
 	char path[64], line[256];
 	long value = -1;
 	FILE *f;
 
-	snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/status", (int)pid, (int)tid);
 	f = fopen(path, "re");
 	while (f && fgets(line, sizeof(line), f))
 		if (!strncmp(line, key, strlen(key)))
-			value = strtol(line + strlen(key), NULL, base);
+			value = strtol(line + strlen(key), NULL, 10);
 	if (f)
 		fclose(f);
 	return value;
@@ -184,21 +187,56 @@ static int attach_no_right(struct attach *a, int code)
 			     "sudo grtrace record ..., outside of a container");
 }
 
+/* The next thread of a process, 0: that was the last one. @*d: NULL at first */
+static pid_t attach_next_thread(const struct attach *a, DIR **d)
+{
+	char path[64];
+	struct dirent *e;
+
+	snprintf(path, sizeof(path), "/proc/%d/task", (int)a->pid);
+	if (!*d)
+		*d = opendir(path);
+	while (*d && (e = readdir(*d)))
+		if (atoi(e->d_name) > 0)
+			return (pid_t)atoi(e->d_name);
+	if (*d)
+		closedir(*d);
+	*d = NULL;
+	return 0;
+}
+
+/* Notes whether a thread has seccomp filters, which are read later. Return: 0 or -errno */
+static int attach_look_for_filters(struct attach *a)
+{
+	bool strict = false;
+	DIR *d = NULL;
+	pid_t tid;
+
+	while ((tid = attach_next_thread(a, &d))) {
+		long mode = attach_status(a->pid, tid, "Seccomp:");
+
+		a->filtered |= mode > 1;
+		strict |= mode == 1;
+	}
+	if (!strict)
+		return 0;
+	return attach_refuse(a, -EPERM, "seccomp allows one of its threads to read, write and exit only",
+			     "start it with grtrace record -- PROG");
+}
+
 static int attach_check(struct attach *a)
 {
-	long tracer = attach_status(a->pid, "TracerPid:", 10),
-	     seccomp = attach_status(a->pid, "Seccomp:", 10);
+	long tracer = attach_status(a->pid, a->pid, "TracerPid:");
 	char why[96], path[64];
 	unsigned char head[5] = {0};
-	int fd;
+	int fd, ret;
 
 	snprintf(why, sizeof(why), "process %ld traces it already", tracer);
 	if (tracer > 0)
 		return attach_refuse(a, -EBUSY, why, "end that debugger or profiler");
-	/* what ends these calls cannot be seen from outside */
-	if (seccomp > 0)
-		return attach_refuse(a, -EPERM, "seccomp may kill it for the system calls that this needs",
-				     "grtrace start --cuda, and start the program again");
+	ret = attach_look_for_filters(a);
+	if (ret)
+		return ret;
 	snprintf(path, sizeof(path), "/proc/%d/exe", (int)a->pid);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
@@ -364,25 +402,18 @@ static bool attach_is_linking(struct attach *a, uint64_t sp)
 /* The best thread to be stopped; 0: none. */
 static pid_t attach_choose(struct attach *a)
 {
-	char path[64];
 	uint64_t sp, pc;
-	struct dirent *e;
 	int best = 0, rank;
 	pid_t tid, found = 0;
-	DIR *d;
+	DIR *d = NULL;
 
-	snprintf(path, sizeof(path), "/proc/%d/task", (int)a->pid);
-	d = opendir(path);
-	while (d && (e = readdir(d))) {
-		tid = (pid_t)atoi(e->d_name);
-		rank = tid > 0 ? attach_rank(attach_call_of(a->pid, tid, &sp, &pc)) : 0;
+	while ((tid = attach_next_thread(a, &d))) {
+		rank = attach_rank(attach_call_of(a->pid, tid, &sp, &pc));
 		if (rank > best && !attach_is_linking(a, sp)) {
 			best = rank;
 			found = tid;
 		}
 	}
-	if (d)
-		closedir(d);
 	return found;
 }
 
@@ -431,6 +462,92 @@ static uint64_t attach_quiet(void)
 {
 	return ~(1ULL << (SIGTRAP - 1) | 1ULL << (SIGSEGV - 1) | 1ULL << (SIGBUS - 1) | 1ULL << (SIGILL - 1) |
 		 1ULL << (SIGFPE - 1));
+}
+
+static int attach_does_not_stop(struct attach *a)
+{
+	return attach_refuse(a, -ETIMEDOUT, "its thread does not stop, because the kernel does not let it",
+			     "cat /proc/PID/wchan");
+}
+
+/* ---------------------------------------------------------------- seccomp */
+
+/* The filters of a thread that is stopped. Return: 0 or -errno */
+static int attach_judge_filters(struct attach *a, pid_t tid)
+{
+	char why[SECCOMP_WHY] = "";
+	int ret = seccomp_check(tid, why);
+
+	if (!ret)
+		return 0;
+	if (ret == -EPERM)
+		return attach_refuse(a, ret, why, "start it with grtrace record -- PROG");
+	if (ret == -EACCES)
+		return attach_refuse(
+			a, ret,
+			"its seccomp filter may kill it, and only root outside of containers may "
+			"read the filter (CAP_SYS_ADMIN)",
+			"sudo grtrace record ..., outside of a container");
+	return attach_refuse(a, ret,
+			     "its seccomp filter may kill it, and the kernel does not show the filter",
+			     "start it with grtrace record -- PROG");
+}
+
+/* Whether a thread can be stopped without an error of its call, or is in none. */
+static bool attach_may_interrupt(const struct attach *a, pid_t tid)
+{
+	uint64_t sp, pc;
+	long call = attach_call_of(a->pid, tid, &sp, &pc);
+
+	return call < 0 || attach_rank(call);
+}
+
+/* Stops a thread to read its filters. Return: 0, -EAGAIN: try another time, or -errno */
+static int attach_look_at_thread(struct attach *a, pid_t tid)
+{
+	int ret, left;
+
+	if (attach_status(a->pid, tid, "Seccomp:") != 2)
+		return 0;
+	if (!attach_may_interrupt(a, tid))
+		return -EAGAIN;
+	a->tid = tid;
+	a->stopped = attach_now();
+	if (ptrace(PTRACE_SEIZE, tid, 0, 0))
+		return errno == ESRCH ? 0 : attach_no_right(a, -errno);
+	left = ptrace(PTRACE_INTERRUPT, tid, 0, 0) ? -errno : attach_wait_stop(a);
+	if (left == -ESRCH)
+		return 0;
+	if (left == -ETIMEDOUT)
+		return attach_does_not_stop(a);
+	ret = left == (SIGTRAP | PTRACE_EVENT_STOP << 8) ? attach_judge_filters(a, tid) : -EAGAIN;
+	/* if a signal to the thread came first, the thread gets it */
+	ptrace(PTRACE_DETACH, tid, 0, left > 0 && left >> 8 == 0 ? left & 0xff : 0);
+	if (attach_now() - a->stopped > a->out->longest)
+		a->out->longest = attach_now() - a->stopped;
+	return ret;
+}
+
+/* Each thread calls the library's functions, and may have filters of its own. Return: 0 or -errno */
+static int attach_look_at_filters(struct attach *a)
+{
+	struct timespec moment = {.tv_nsec = 10000000};
+	int ret = 0, tries = ATTACH_TRIES;
+	DIR *d = NULL;
+	pid_t tid;
+
+	while (a->filtered && (tid = attach_next_thread(a, &d)))
+		while (!ret && (ret = attach_look_at_thread(a, tid)) == -EAGAIN && tries--) {
+			nanosleep(&moment, NULL);
+			ret = 0;
+		}
+	if (ret == -EAGAIN)
+		return attach_refuse(
+			a, -EBUSY,
+			"one of its threads does not wait in a system call that can be restarted, "
+			"so that its seccomp filter cannot be read",
+			"try again, or start it with grtrace record -- PROG");
+	return ret;
 }
 
 /* Return: 0: it is stopped in a call that can be repeated, -EAGAIN: try another time, or -errno */
@@ -487,9 +604,15 @@ static int attach_stop(struct attach *a)
 				     "none of its threads waits in a system call that can be restarted",
 				     "try again, or grtrace start --cuda, and start the program again");
 	if (ret == -ETIMEDOUT)
-		return attach_refuse(a, ret, "its thread does not stop, because the kernel does not let it",
-				     "cat /proc/PID/wchan");
-	return ret ? attach_no_right(a, ret) : 0;
+		return attach_does_not_stop(a);
+	if (ret)
+		return attach_no_right(a, ret);
+	/* it may have got a filter since the filters were read */
+	if (attach_status(a->pid, a->tid, "Seccomp:") == 2)
+		ret = attach_judge_filters(a, a->tid);
+	if (ret)
+		attach_let_go(a, &a->regs, a->mask);
+	return ret;
 }
 
 /* Makes the thread execute a system call. Return: its result */
@@ -638,6 +761,8 @@ static int attach_load(struct attach *a, const char *library)
 	uint64_t at = 0;
 	int fd = -1, ret = attach_find(a);
 
+	if (!ret)
+		ret = attach_look_at_filters(a);
 	if (!ret)
 		ret = attach_make_room(a, &at, &fd);
 	if (!ret)

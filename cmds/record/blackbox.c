@@ -55,7 +55,7 @@ static struct grt_packet *box_plain(struct box *b, const struct box_packet *k)
 		return NULL;
 	if (k->size == k->plain)
 		memcpy(b->plain, k->data, k->size);
-	else if (grt_unpack_packet(k->data + sizeof(*h), h->packed, b->plain, k->plain))
+	else if (grt_unpack_packet(&b->packing, k->data + sizeof(*h), h->packed, b->plain, k->plain))
 		return NULL;
 	return (struct grt_packet *)b->plain;
 }
@@ -90,7 +90,7 @@ static struct box_packet *box_packet_of(struct box *b, const struct grt_packet *
 	if (!b->bounds.plain && grt_grow(&b->packed, &b->packed_room, room, (size_t)128 << 10))
 		return NULL;
 	if (!b->bounds.plain)
-		n = grt_pack_packet(p, b->packed, b->packed_room);
+		n = grt_pack_packet(&b->packing, p, b->packed, b->packed_room);
 	n = n > 0 && (size_t)n < plain ? n : (ssize_t)plain;
 	k = malloc(sizeof(*k) + (size_t)n);
 	if (!k)
@@ -340,4 +340,5 @@ void box_free(struct box *b)
 	carried_free(&b->carried);
 	free(b->plain);
 	free(b->packed);
+	grt_packing_free(&b->packing);
 }

@@ -10,6 +10,7 @@
 #define GRTRACE_BLACKBOX_H
 
 #include "recording.h"
+#include "trace/packed.h"
 #include "triggers.h"
 
 /**
@@ -51,7 +52,7 @@ struct box_ops {
  * @from: the packets are complete from this time on
  * @dropped: number of dropped packets, with @gone events; @counted: of these, by source, those that their
  *	programs count; @before: as @counted, before the snapshot
- * @plain, @packed: room for one packet each
+ * @plain, @packed: room for one packet each; @packing: memory to compress and decompress one
  * @snapshot: the snapshot that is being written, until @until; @path: its path; @number: number of the last
  *	one
  * @holding: packets that end @bounds.ns before this time are dropped, even if there are newer ones; 0:
@@ -78,6 +79,7 @@ struct box {
 	size_t plain_room;
 	char *packed;
 	size_t packed_room;
+	struct grt_packing packing;
 	bool writing;
 	struct recording snapshot;
 	char path[4096];

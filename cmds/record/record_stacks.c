@@ -445,6 +445,15 @@ const char *record_stacks_text(const struct record_stacks *s, uint32_t tid)
 	return "";
 }
 
+void record_stacks_free(struct record_stacks *s)
+{
+	if (!s)
+		return;
+	stacks_forget(s);
+	grt_bpf_threads_close(s->bpf);
+	free(s);
+}
+
 #else
 
 struct record_stacks *record_stacks_new(void)
@@ -467,6 +476,10 @@ void record_stacks_walk(struct record_stacks *s, uint64_t until)
 const char *record_stacks_text(const struct record_stacks *s, uint32_t tid)
 {
 	return "";
+}
+
+void record_stacks_free(struct record_stacks *s)
+{
 }
 
 #endif

@@ -35,4 +35,7 @@ void record_stacks_walk(struct record_stacks *s, uint64_t until);
 /** record_stacks_text - a line for each frame of a thread, each with its newline; "": nothing is known */
 const char *record_stacks_text(const struct record_stacks *s, uint32_t tid);
 
+/** record_stacks_free - frees it; NULL is allowed */
+void record_stacks_free(struct record_stacks *s);
+
 #endif /* GRTRACE_RECORD_STACKS_H */

@@ -22,6 +22,7 @@
 #include "base/clock.h"
 #include "base/grow.h"
 #include "host/capabilities.h"
+#include "host/leaks.h"
 #include "cmds/cmd.h"
 #include "record_stacks.h"
 
@@ -192,6 +193,8 @@ static void __attribute__((noreturn)) threads_serve(int fd)
 	capabilities_drop(KEPT);
 	while (recv(STDIN_FILENO, &pid, sizeof(pid), 0) == sizeof(pid))
 		threads_send_all(STDIN_FILENO, stacks, pid);
+	record_stacks_free(stacks);
+	leaks_check();
 	_exit(0);
 }
 

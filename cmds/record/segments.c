@@ -162,7 +162,7 @@ static ssize_t segments_pack(struct segments *s, const struct grt_packet *p, con
 	if (grt_grow(&s->packed, &s->packed_room, room, (size_t)128 << 10))
 		return -ENOMEM;
 	*out = s->packed;
-	return grt_pack_packet(p, s->packed, s->packed_room);
+	return grt_pack_packet(&s->packing, p, s->packed, s->packed_room);
 }
 
 static int segments_open_file(struct recording *r, struct recording_file *f, struct grt_err *err)
@@ -407,4 +407,5 @@ void segments_free(struct segments *s)
 	carried_free(&s->carried);
 	free(s->segment);
 	free(s->packed);
+	grt_packing_free(&s->packing);
 }

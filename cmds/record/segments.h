@@ -9,6 +9,7 @@
 
 #include "carried.h"
 #include "sources/source.h"
+#include "trace/packed.h"
 
 struct recording;
 
@@ -67,6 +68,7 @@ struct segment {
  * @changed: the oldest that is kept has changed: writes the recording's metadata
  * @base: bytes on disk beside the segments; @metadata_bytes: of a segment's metadata
  * @changing: a segment is being closed
+ * @packed, @packing: room for a compressed packet, and memory to compress one
  */
 struct segments {
 	struct segment_bounds bounds;
@@ -84,6 +86,7 @@ struct segments {
 	uint64_t metadata_bytes;
 	char *packed;
 	size_t packed_room;
+	struct grt_packing packing;
 	bool changing;
 	char text[96];
 	char fates[256];

@@ -5,6 +5,11 @@
  *
  * An incomplete last packet, as after a crash, is skipped. On request it is cut off, so that strict readers
  * can open the directory, but only if no packet follows, and no recorder holds the directory's lock.
+ *
+ * The recorder of a bounded recording deletes segments while the recording is read: it replaces the metadata
+ * first, and deletes the files then. The reader opens all files before it reads one. If the metadata was
+ * replaced meanwhile, it opens all files again, so that the metadata describes them. Open files stay
+ * readable.
  */
 #define _GNU_SOURCE 1
 #include "session.h"
@@ -24,6 +29,8 @@
 #include "segment.h"
 
 #define METADATA_MAX (1U << 20)
+/* The reader opens the files at most this often, if segments are deleted each time. */
+#define ATTEMPTS_MAX 100U
 
 /** struct source_sum - events that were offered, according to the packets of one source */
 struct source_sum {
@@ -48,7 +55,8 @@ struct ctf_file {
 struct ctf_dir {
 	struct grt_session *s;
 	int fd;
-	bool recording; /* a process is still writing */
+	bool recording;	      /* a process is still writing */
+	struct stat metadata; /* that was read */
 	struct ctf_file *file;
 	unsigned int files;
 	unsigned int segments;
@@ -138,9 +146,9 @@ static int parse_metadata(const struct ctf_dir *d, const char *text, size_t len,
 	return check_env(d, err);
 }
 
-static int read_metadata(const struct ctf_dir *d, struct grt_err *err)
+static int read_metadata(struct ctf_dir *d, struct grt_err *err)
 {
-	struct stat st;
+	struct stat *st = &d->metadata;
 	char *text;
 	ssize_t n;
 	int fd = openat(d->fd, "metadata", O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
@@ -151,7 +159,7 @@ static int read_metadata(const struct ctf_dir *d, struct grt_err *err)
 	if (fd < 0)
 		return ctf_open_failed(d->s, "metadata", -errno, err);
 	text = malloc(METADATA_MAX + 1);
-	if (!text || fstat(fd, &st) || !S_ISREG(st.st_mode) || st.st_size > METADATA_MAX)
+	if (!text || fstat(fd, st) || !S_ISREG(st->st_mode) || st->st_size > METADATA_MAX)
 		ret = ctf_not_ours(d, "grtrace did not write its metadata", err);
 	else if ((n = ctf_read_text(fd, text, METADATA_MAX)) < 0)
 		ret = ctf_open_failed(d->s, "metadata", (int)n, err);
@@ -160,6 +168,16 @@ static int read_metadata(const struct ctf_dir *d, struct grt_err *err)
 	free(text);
 	close(fd);
 	return ret;
+}
+
+/* Whether a recorder has replaced the metadata since it was read: it never changes the file itself. */
+static bool metadata_was_replaced(const struct ctf_dir *d)
+{
+	struct stat st;
+
+	return fstatat(d->fd, "metadata", &st, AT_SYMLINK_NOFOLLOW) || st.st_dev != d->metadata.st_dev ||
+	       st.st_ino != d->metadata.st_ino || st.st_ctim.tv_sec != d->metadata.st_ctim.tv_sec ||
+	       st.st_ctim.tv_nsec != d->metadata.st_ctim.tv_nsec;
 }
 
 /* Return: 0, or a negative errno; -EBUSY: the file changed since it was examined */
@@ -408,18 +426,22 @@ static int add_stream_file(struct ctf_dir *d, struct ctf_file *f, struct grt_err
 	return 0;
 }
 
-static int add_stream_files(struct ctf_dir *d, struct grt_err *err)
+static void ctf_drop_files(struct ctf_dir *d)
 {
-	int ret = ctf_take_segments(d, err);
-
-	if (!ret)
-		ret = ctf_take_files(d, "", err);
-	for (unsigned int i = 0; i < d->files && !ret; i++)
-		if (d->file[i].parts->n)
-			ret = add_stream_file(d, &d->file[i], err);
 	for (unsigned int i = 0; i < d->files; i++)
 		grt_parts_free(d->file[i].parts);
 	free(d->file);
+	d->file = NULL;
+	d->files = d->segments = 0;
+}
+
+static int add_stream_files(struct ctf_dir *d, struct grt_err *err)
+{
+	int ret = 0;
+
+	for (unsigned int i = 0; i < d->files && !ret; i++)
+		if (d->file[i].parts->n)
+			ret = add_stream_file(d, &d->file[i], err);
 	return ret;
 }
 
@@ -523,28 +545,65 @@ static void take_counted(const struct ctf_dir *d)
 	}
 }
 
+/* Whether a process is recording into the directory; if not, none begins to before ctf_unlock(). */
+static bool ctf_lock(const struct ctf_dir *d)
+{
+	return flock(d->fd, (d->s->mending ? LOCK_EX : LOCK_SH) | LOCK_NB) && errno == EWOULDBLOCK;
+}
+
+/* Return: 0; -EAGAIN: the recorder has replaced the metadata meanwhile; or another negative errno */
+static int ctf_open_files(struct ctf_dir *d, struct grt_err *err)
+{
+	int ret = read_metadata(d, err);
+
+	if (!ret && grt_env_get(&d->s->env, "black_box"))
+		ret = grt_err_set(err, -EINVAL, "a black box has a recording for each incident",
+				  "ls PATH, and the path of one, PATH/" GRT_SNAPSHOT "_000001",
+				  "%s: not a recording", d->s->path);
+	if (ret)
+		return ret;
+	d->recording = ctf_lock(d);
+	ret = ctf_take_segments(d, err);
+	if (!ret)
+		ret = ctf_take_files(d, "", err);
+	if ((ret && ret != -ENOENT) || !metadata_was_replaced(d))
+		return ret;
+	return -EAGAIN;
+}
+
+static int ctf_open_consistent(struct ctf_dir *d, struct grt_err *err)
+{
+	unsigned int attempts = 1;
+	int ret;
+
+	while ((ret = ctf_open_files(d, err)) == -EAGAIN && attempts++ < ATTEMPTS_MAX) {
+		ctf_drop_files(d);
+		grt_env_free(&d->s->env);
+	}
+	if (ret == -EAGAIN)
+		ret = grt_err_set(err, ret, "segments are deleted faster than they can be opened",
+				  "grtrace record with a larger --segment", "%s: cannot open", d->s->path);
+	return ret;
+}
+
 static int ctf_open(struct grt_session *s, int fd, struct grt_err *err)
 {
 	struct ctf_dir d = {.s = s, .fd = fd};
 	const char *state;
-	int ret = read_metadata(&d, err);
+	int ret = ctf_open_consistent(&d, err);
 
-	if (!ret && grt_env_get(&s->env, "black_box"))
-		ret = grt_err_set(err, -EINVAL, "a black box has a recording for each incident",
-				  "ls PATH, and the path of one, PATH/" GRT_SNAPSHOT "_000001",
-				  "%s: not a recording", s->path);
-	if (ret)
-		return ret;
-	d.recording = flock(fd, LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK;
 	if (s->mending)
 		s->mending->busy = d.recording;
-	ret = add_stream_files(&d, err);
+	ret = ret ?: add_stream_files(&d, err);
+	ctf_drop_files(&d);
 	flock(fd, LOCK_UN);
-	state = grt_env_get(&s->env, "state");
-	s->found.finished = state && !strcmp(state, "complete");
-	ctf_take_missed(s, "kmod_unread");
-	ctf_take_window(s);
-	if (s->found.finished)
+	if (!ret) {
+		state = grt_env_get(&s->env, "state");
+		s->found.finished = state && !strcmp(state, "complete");
+		ctf_take_missed(s, "kmod_unread");
+		ctf_take_window(s);
+	}
+	if (!ret && s->found.finished)
 		take_counted(&d);
 	free(d.source);
 	return ret;

@@ -27,11 +27,23 @@ size_t grt_packed_room(size_t len)
 	return sizeof(struct grt_packed_head) + ZSTD_compressBound(len);
 }
 
-ssize_t grt_pack_packet(const struct grt_packet *p, void *out, size_t room)
+void grt_packing_free(struct grt_packing *g)
+{
+	ZSTD_freeCCtx(g->pack);
+	ZSTD_freeDCtx(g->unpack);
+	*g = (struct grt_packing){.pack = NULL};
+}
+
+ssize_t grt_pack_packet(struct grt_packing *g, const struct grt_packet *p, void *out, size_t room)
 {
 	struct grt_packed_head h = {.magic = GRT_PACKED_MAGIC, .size = sizeof(h) - 8, .packet = *p};
-	size_t n = ZSTD_compress((char *)out + sizeof(h), room - sizeof(h), p, p->packet_size / 8, LEVEL);
+	size_t n;
 
+	g->pack = g->pack ?: ZSTD_createCCtx();
+	if (!g->pack)
+		return -ENOMEM;
+	n = ZSTD_compressCCtx(g->pack, (char *)out + sizeof(h), room - sizeof(h), p, p->packet_size / 8,
+			      LEVEL);
 	if (ZSTD_isError(n))
 		return -ENOMEM;
 	h.packed = (uint32_t)n;
@@ -39,10 +51,14 @@ ssize_t grt_pack_packet(const struct grt_packet *p, void *out, size_t room)
 	return (ssize_t)(sizeof(h) + n);
 }
 
-int grt_unpack_packet(const void *frame, size_t packed, void *out, size_t len)
+int grt_unpack_packet(struct grt_packing *g, const void *frame, size_t packed, void *out, size_t len)
 {
-	size_t n = ZSTD_decompress(out, len, frame, packed);
+	size_t n;
 
+	g->unpack = g->unpack ?: ZSTD_createDCtx();
+	if (!g->unpack)
+		return -ENOMEM;
+	n = ZSTD_decompressDCtx(g->unpack, out, len, frame, packed);
 	return ZSTD_isError(n) || n != len ? -EBADMSG : 0;
 }
 
@@ -53,12 +69,16 @@ size_t grt_packed_room(size_t len)
 	return sizeof(struct grt_packed_head) + len;
 }
 
-ssize_t grt_pack_packet(const struct grt_packet *p, void *out, size_t room)
+void grt_packing_free(struct grt_packing *g)
+{
+}
+
+ssize_t grt_pack_packet(struct grt_packing *g, const struct grt_packet *p, void *out, size_t room)
 {
 	return -ENOSYS;
 }
 
-int grt_unpack_packet(const void *frame, size_t packed, void *out, size_t len)
+int grt_unpack_packet(struct grt_packing *g, const void *frame, size_t packed, void *out, size_t len)
 {
 	return -ENOSYS;
 }

@@ -37,16 +37,28 @@ bool grt_packed_looks(const struct grt_packed_head *h);
 size_t grt_packed_room(size_t len);
 
 /**
+ * struct grt_packing - memory of zstd that one packet after the other uses, all zero at first: to get it for
+ * each packet takes longer than to compress the packet. A thread has its own.
+ */
+struct grt_packing {
+	void *pack;
+	void *unpack;
+};
+
+/** grt_packing_free - frees the memory */
+void grt_packing_free(struct grt_packing *g);
+
+/**
  * grt_pack_packet - compresses a complete packet into @out. Return: bytes written, -ENOSYS: built without
  * zstd, -ENOMEM
  */
-ssize_t grt_pack_packet(const struct grt_packet *p, void *out, size_t room);
+ssize_t grt_pack_packet(struct grt_packing *g, const struct grt_packet *p, void *out, size_t room);
 
 /**
  * grt_unpack_packet - decompresses the frame after a header
  * @out: @len bytes, which must be the size of the packet
- * Return: 0, -EBADMSG: it is damaged, -ENOSYS
+ * Return: 0, -EBADMSG: it is damaged, -ENOSYS, -ENOMEM
  */
-int grt_unpack_packet(const void *frame, size_t packed, void *out, size_t len);
+int grt_unpack_packet(struct grt_packing *g, const void *frame, size_t packed, void *out, size_t len);
 
 #endif /* GRT_TRACE_PACKED_H */

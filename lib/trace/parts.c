@@ -135,7 +135,7 @@ static int parts_unpack(struct grt_parts_cursor *c, const struct grt_file_part *
 	n = parts_pread(part->fd, frame, place->packed, place->file + sizeof(struct grt_packed_head));
 	if (n != (ssize_t)place->packed)
 		return n < 0 ? (int)n : -EBADMSG;
-	n = grt_unpack_packet(frame, place->packed, c->buf, place->bytes);
+	n = grt_unpack_packet(&c->packing, frame, place->packed, c->buf, place->bytes);
 	if (n)
 		return (int)n;
 	c->part = part;
@@ -182,6 +182,7 @@ ssize_t grt_parts_read(const struct grt_parts *p, struct grt_parts_cursor *c, vo
 void grt_parts_cursor_free(struct grt_parts_cursor *c)
 {
 	free(c->buf);
+	grt_packing_free(&c->packing);
 	*c = (struct grt_parts_cursor){.part = NULL};
 }
 

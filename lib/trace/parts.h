@@ -12,6 +12,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "packed.h"
+
 /**
  * struct grt_packed_place - a packet of a compressed file: @at is its decompressed position, @file its
  * position in the file; with both sizes
@@ -49,14 +51,15 @@ struct grt_parts {
 
 /**
  * struct grt_parts_cursor - the packet that one reader has decompressed: packet @place of @part, NULL: none;
- * in @buf, of
- * @room
+ * in @buf, of @room
+ * @packing: memory to decompress packets
  */
 struct grt_parts_cursor {
 	const struct grt_file_part *part;
 	uint32_t place;
 	char *buf;
 	size_t room;
+	struct grt_packing packing;
 };
 
 /** grt_parts_new - an empty list; NULL if there is no memory */

@@ -148,11 +148,66 @@ if cc -static -o static static.c 2>/dev/null; then
 	kill $pid
 	wait $pid 2>/dev/null
 fi
-"$MOCK/app" caged-kill 400 >/dev/null 2>&1 &
-pid=$!
-await 'grep -q "^Seccomp:.*2" /proc/$pid/status'
-refused "seccomp" "seccomp may kill it"
-wait $pid
-status=$?
-check "it goes on to its end" exits 0
+
+# Filters of seccomp: the process would be killed, get an error, or a signal, for a call that is added to its own.
+number() { # CALL
+	printf '#include <sys/syscall.h>\nSYS_%s\n' "$1" | cc -E -P - | tail -n 1
+}
+readonly KILL=0x80000000 TRAP=0x30000 ERRNO=0x50001 ENOSYS=0x50026 ALLOW=0x7fff0000 NOTIFY=0x7fc00000
+# Refused for these reasons, and the program goes on to its end as if nobody had asked.
+spared() { # WHAT REGEX
+	expect "$1: refused" 3 "cannot load the library into process [0-9]+: .*$2"
+	finish
+	check "$1: the program goes on to its end" exits 0
+	check "$1: it was not touched" says "^sum $sum, 0 windows, .* 0 disturbed$"
+}
+recorded() { # WHAT
+	expect "$1: recorded" 0 'the library was loaded into process'
+	finish
+	check "$1: the program ends well" exits 0
+	check "$1: with what it computes" says "^sum $sum, 1 windows, 0 unclean, .* 0 disturbed$"
+}
+# In its filter, the program itself may do what it does.
+own="$(number access):$ALLOW,$(number exit_group):$ALLOW"
+calls=$(sed -nE 's/^X\(([a-z0-9_]+),.*/\1/p' "$GRTRACE_SRC/sources/seccomp_calls.def" | sort -u)
+allowed=$own
+for call in $calls; do
+	allowed+=",$(number "$call"):$ALLOW"
+done
+MOCK_CAGE="$allowed,*:$KILL" begin "$MOCK/app" ask 2000
+run record -e cuda -p $pid -d 0.2 -o c.grt
+recorded "killed for each call but those that are known to be needed"
+MOCK_CAGE="$(number openat):$KILL" begin "$MOCK/app" ask 2000
+run record -e cuda -p $pid -d 0.2 -o c.grt
+spared "killed for openat" 'its seccomp filter kills it for openat, which recording needs'
+# each call of the program's own would end it without a recorder, too
+for call in mmap memfd_create ftruncate pipe2 getdents64 prctl clone process_vm_readv; do
+	MOCK_CAGE="$(number $call):$KILL" begin "$MOCK/app" ask 2000
+	run record -e cuda -p $pid -d 0.2 -o c.grt
+	spared "killed for $call" "its seccomp filter kills it for $call, which recording needs"
+done
+MOCK_CAGE="$(number openat):$TRAP" begin "$MOCK/app" ask 2000
+run record -e cuda -p $pid -d 0.2 -o c.grt
+spared "a signal for openat" 'its seccomp filter sends it SIGSYS for openat'
+MOCK_CAGE="$(number openat):$ERRNO" begin "$MOCK/app" ask 2000
+run record -e cuda -p $pid -d 0.2 -o c.grt
+spared "an error of openat" 'its seccomp filter makes openat fail'
+MOCK_CAGE="$(number pipe2):$NOTIFY" begin "$MOCK/app" ask 2000
+run record -e cuda -p $pid -d 0.2 -o c.grt
+spared "another process decides" 'its seccomp filter leaves pipe2 to another process'
+MOCK_CAGE="$(number openat):$KILL" MOCK_CAGE_ALONE=1 begin "$MOCK/app" ask 2000
+run record -e cuda -p $pid -d 0.2 -o c.grt
+spared "only one thread is killed for openat" 'its seccomp filter kills it for openat'
+# as those of containers: what they forbid is not needed, or there is another way
+MOCK_CAGE="$(number ptrace):$KILL,$(number connect):$KILL,$(number bpf):$ERRNO,$(number clone3):$ENOSYS" begin "$MOCK/app" ask 2000
+run record -e cuda -p $pid -d 0.2 -o c.grt
+recorded "a filter without calls that are needed"
+if [ "$(id -u)" = 0 ]; then
+	MOCK_CAGE="$(number ptrace):$ERRNO" begin "$MOCK/app" ask 2000
+	output=$(setpriv --bounding-set=-sys_admin --inh-caps=-sys_admin "$GRTRACE" record -e cuda -p $pid -d 0.2 -o c.grt 2>&1)
+	status=$?
+	expect "a filter that may not be read" 3 'only root outside of containers may read the filter'
+	finish
+	check "its program was not touched" says ' 0 windows, .* 0 disturbed$'
+fi
 plan

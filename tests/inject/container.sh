@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 # A program in a container of podman, recorded from the host and from inside: where it began with the library, and where
-# it gets it; with the filter of system calls that containers have, under which it gets none. The container's files are
-# a copy of this system's.
+# it gets it; with the filter of system calls that containers have, and others. The container's files are a copy of
+# this system's.
 
 # shellcheck source=tests/inject/_lib.sh
 . "$GRTRACE_SRC/tests/inject/_lib.sh"
@@ -82,9 +82,25 @@ check "it ends as a program without a recorder" says "^sum $sum, 2 windows, 0 un
 
 if [ "$(uname -m)" = x86_64 ]; then
 	begin_in -- "$MOCK/app" ask 1000
+	id=$(pods inspect --format '{{.Id}}' "$name")
+	run record -e cuda -p "$inner" -d 0.2 -o c.grt
+	recorded "it began without, under the filter of containers; from the host" "$id"
+	finish_in
+	check "it ends well" says "^sum $sum, 1 windows, 0 unclean, finalized 1 times, 0 faults, [0-9]+ callbacks, 0 asked, 0 disturbed$"
+
+	# Inside, nobody may read a filter.
+	begin_in --cap-add SYS_PTRACE -- "$MOCK/app" ask 1000
+	output=$(pods exec "$name" "$GRTRACE" record -e cuda -p 1 -d 0.2 -o /tmp/refused.grt 2>&1)
+	status=$?
+	expect "from inside: refused" 3 'its seccomp filter may kill it, and only root outside of containers may read the filter'
+	finish_in
+	check "from inside: it was not touched" says "^sum $sum, 0 windows, .* 0 asked, 0 disturbed$"
+
+	# A filter that podman makes: its program would be killed.
+	echo '{"defaultAction": "SCMP_ACT_ALLOW", "syscalls": [{"names": ["memfd_create"], "action": "SCMP_ACT_KILL_PROCESS"}]}' >profile.json
+	begin_in --security-opt seccomp="$PWD/profile.json" -- "$MOCK/app" ask 1000
 	run record -e cuda -p "$inner" -d 0.2 -o refused.grt
-	check "it began without: refused, for the filter might end it" test "$status" != 0
-	check "the error names the cause" says 'seccomp may kill it'
+	expect "a filter that kills for a call that is needed: refused" 3 'its seccomp filter kills it for memfd_create, which recording needs'
 	finish_in
 	check "and it was not touched" says "^sum $sum, 0 windows, .* 0 asked, 0 disturbed$"
 

@@ -133,11 +133,21 @@ read_all() { # WHAT
 looks=0
 babeltrace=$(command -v babeltrace2)
 
-# Events of a recording, and lost ones.
+# Events of a recording, and lost ones; `- -` where the report has no account, which is a fault by itself.
 events_of() { # DIR
-	"$GRTRACE" report --json "$1" 2>/dev/null | python3 -c 'import json, sys
-balance = json.load(sys.stdin)["balance"]
-print(balance["emitted"], balance["lost"] + balance["missing"] + balance["unread"] + balance["unwritten"])' || echo "- -"
+	local status
+	"$GRTRACE" report --json "$1" >tmp/account 2>tmp/why
+	status=$?
+	python3 - tmp/account <<-'END' && return
+		import json, sys
+		try:
+		    balance = json.load(open(sys.argv[1]))["balance"]
+		except (ValueError, KeyError):
+		    sys.exit(1)
+		print(balance["emitted"], balance["lost"] + balance["missing"] + balance["unread"] + balance["unwritten"])
+	END
+	echo "- -"
+	echo "$1: report --json ended with status $status after $(wc -c <tmp/account) bytes: $(head -n 1 tmp/why)" >tmp/no-account
 }
 
 # ------------------------------------------------------------------ numbers
@@ -161,8 +171,10 @@ sample() {
 		disk=$(du -s -B1 $name.grt 2>/dev/null | cut -f1)
 		snapshots=$(compgen -G "$name.grt/snapshot_*" | wc -l)
 		events='' lost=''
-		if [ $name = segments ]; then
+		if [ $name = segments ] && [ -e segments.grt/metadata ]; then
+			rm -f tmp/no-account
 			read -r events lost <<<"$(events_of segments.grt)"
+			[ ! -e tmp/no-account ] || fault "$(<tmp/no-account)"
 			[ "${disk:-0}" -le $BOUND ] || fault "segments: $disk bytes on disk"
 			[[ "$lost" =~ ^[0-]$ ]] || fault "segments: $lost events are lost"
 		elif [ "$snapshots" != 0 ]; then

@@ -352,6 +352,33 @@ static void caged(bool kill_it)
 		launches(1), pause_ms(5);
 }
 
+/*
+ * MOCK_CAGE="CALL:ACTION,...": from here on these system calls have these actions of seccomp, numbers as in
+ * C; CALL * is each other one. MOCK_CAGE_ALONE: those of this thread only.
+ */
+static void cage(const char *text)
+{
+	struct sock_filter f[256] = {BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr))};
+	unsigned int n = 1, others = SECCOMP_RET_ALLOW, flags = SECCOMP_FILTER_FLAG_TSYNC;
+	struct sock_fprog program = {.filter = f};
+
+	for (const char *at = text; at; at = strchr(at, ',') ? strchr(at, ',') + 1 : NULL) {
+		unsigned int action = (unsigned int)strtoul(strchr(at, ':') + 1, NULL, 0);
+
+		if (*at == '*') {
+			others = action;
+			continue;
+		}
+		f[n++] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, strtoul(at, NULL, 0), 0, 1);
+		f[n++] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, action);
+	}
+	f[n++] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, others);
+	program.len = (unsigned short)n;
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ||
+	    syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, getenv("MOCK_CAGE_ALONE") ? 0 : flags, &program))
+		abort();
+}
+
 /* How many files of the recording the program has open. */
 static unsigned int recording_files(void)
 {
@@ -1176,6 +1203,8 @@ static void ask_me(bool calls)
 		if (pthread_create(&thread[i], NULL, waits[i], NULL))
 			abort();
 	launch_and_wait();
+	if (getenv("MOCK_CAGE"))
+		cage(getenv("MOCK_CAGE"));
 	printf("ready\n");
 	fflush(stdout);
 	while (access(getenv("MOCK_GO"), F_OK)) {
