@@ -370,7 +370,6 @@ $(O)/tests/cli/unwind_rows: $(ROWS_OBJ)
 # A CUDA without a GPU for the injected library, see tests/inject/mock/mock.h.
 MOCK	:= $(O)/tests/inject/mock
 MOCK_CFLAGS = $(filter-out $(PREFIX_MAP),$(INJECT_CFLAGS)) -fvisibility=default -Itests/inject/mock -Wl,-rpath,'$$ORIGIN'
-$(MOCK)/%: tests/inject/mock/mock.h inject/cupti_abi.h sources/nvidia/pm_abi.h $(O)/flags
 $(MOCK)/libcuda.so.1: tests/inject/mock/cuda.c tests/inject/mock/sampling.c
 	@mkdir -p $(@D)
 	$(call say,LINK,$@)$(CC) $(MOCK_CFLAGS) -shared -Wl,-soname,$(@F) -o $@ $(filter %.c,$^) -lpthread -ldl
@@ -402,7 +401,11 @@ $(MOCK)/unruly: tests/inject/mock/unruly.c $(MOCK)/libcuda.so.1 $(MOCK)/libcudar
 	$(call say,LINK,$@)$(CC) $(MOCK_CFLAGS) -o $@ $(filter %.c %.1 %.13,$^) -lpthread -ldl
 $(MOCK)/nccl: tests/inject/mock/nccl.c tests/inject/mock/nccl.h $(MOCK)/libcuda.so.1 $(MOCK)/libcudart.so.13
 	$(call say,LINK,$@)$(CC) $(MOCK_CFLAGS) -o $@ $(filter %.c %.1 %.13,$^) -lpthread -ldl
-inject-tests: $(INJECT) $(MOCK)/app $(MOCK)/ranges $(MOCK)/extended $(MOCK)/client $(MOCK)/nccl $(MOCK)/steps $(MOCK)/timed $(MOCK)/sampled $(MOCK)/ends $(MOCK)/unruly $(MOCK)/libcupti.so.13 $(MOCK)/libcupti-old.so $(BIN) $(O)/tests/inject/records $(O)/tests/inject/joined $(O)/tests/inject/cubin_lines
+MOCKS	:= $(addprefix $(MOCK)/,app ranges extended client nccl steps timed sampled ends unruly \
+	libcuda.so.1 libcudart.so.13 libcupti.so.13 libcupti-old.so)
+# behind the rules, whose first prerequisite is a source
+$(MOCKS): tests/inject/mock/mock.h inject/cupti_abi.h sources/nvidia/pm_abi.h $(O)/flags
+inject-tests: $(INJECT) $(MOCKS) $(BIN) $(O)/tests/inject/records $(O)/tests/inject/joined $(O)/tests/inject/cubin_lines
 
 unit-tests: $(UNIT)
 test-tools: $(TOOLS) $(BIN) $(INJECT)

@@ -511,6 +511,7 @@ static int launch_groups_add_windows(struct grt_launch_groups *g, const struct g
 	out->watched += watched;
 	out->of += of;
 	out->windows += windows;
+	out->missed += grt_estimate_missed(w, g->within.from, g->within.to);
 	for (uint32_t i = 0; i < w->windows && !ret; i++)
 		if (grt_estimate_window(w, w->window[i].begin, g->within.from, g->within.to))
 			ret = grt_estimate_add(&g->all, w->window[i].number, 0, 0);

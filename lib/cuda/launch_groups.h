@@ -148,12 +148,13 @@ struct grt_launches_count grt_launch_groups_count(const struct grt_launch_groups
 
 /**
  * struct grt_launch_watched - the random windows of all processes
- * @windows: number of windows that have ended
+ * @windows: number of windows that have ended; @missed: of those between them that were not recorded
  * @watched: time in these windows, ns; @of: the time that they represent, ns
  * @beside: kernels and copies whose launch was outside of the windows, and which are in no group
  */
 struct grt_launch_watched {
 	uint32_t windows;
+	uint32_t missed;
 	uint64_t watched;
 	uint64_t of;
 	uint64_t beside;

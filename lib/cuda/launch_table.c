@@ -402,7 +402,7 @@ static const struct grt_table launch_tables[GRT_LAUNCH_BYS] = {
 static void launch_table_note_watched(struct grt_pass *pass, const struct grt_launch_watched *w)
 {
 	const struct grt_estimate_watched watched = {
-		.windows = w->windows, .watched = w->watched, .of = w->of};
+		.windows = w->windows, .missed = w->missed, .watched = w->watched, .of = w->of};
 
 	grt_estimate_note(pass->notes, &watched);
 	if (w->windows && w->beside)

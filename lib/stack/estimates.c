@@ -72,6 +72,19 @@ uint64_t grt_estimate_watched(const struct grt_watch *w, uint64_t from, uint64_t
 	return sum;
 }
 
+uint32_t grt_estimate_missed(const struct grt_watch *w, uint64_t from, uint64_t to)
+{
+	uint32_t first = 0, last = 0, n = 0;
+
+	for (uint32_t i = 0; i < w->windows; i++) {
+		if (!estimate_counts(&w->window[i], from, to))
+			continue;
+		last = w->window[i].number;
+		first = n++ ? first : last;
+	}
+	return n ? last - first + 1 - n : 0;
+}
+
 /*
  * The expansion in powers of 1 / freedom: for 9 degrees and more it is correct to four digits, for 3 to two.
  */
@@ -287,6 +300,7 @@ struct grt_estimate_watched grt_estimate_look(const struct grt_watch *w, uint64_
 	struct grt_estimate_watched out = {.windows = 0};
 
 	out.watched = grt_estimate_watched(w, from, to, &out.of, &out.windows);
+	out.missed = grt_estimate_missed(w, from, to);
 	for (uint32_t i = 0; i < w->windows; i++)
 		out.lost += w->window[i].lost;
 	return out;
@@ -310,6 +324,13 @@ void grt_estimate_note(struct grt_notes *notes, const struct grt_estimate_watche
 			: "  intervals of 95 %% are those of the ratio estimator over windows; with fewer than %u windows, "
 			  "or work in fewer than %u of them, there is none",
 		GRT_ESTIMATE_WINDOWS_MIN, GRT_ESTIMATE_CELLS_MIN);
+	if (w->missed)
+		grt_note(
+			notes,
+			"  %" PRIu32
+			" {more window was|more windows were} over before {it|they} could begin, as where a machine is busy: the "
+			"estimates are right if {it was|they were} like the recorded ones, and intervals do not include that",
+			w->missed);
 	if (w->lost)
 		grt_note(
 			notes,

@@ -67,6 +67,12 @@ uint32_t grt_estimate_window(const struct grt_watch *w, uint64_t moment, uint64_
 uint64_t grt_estimate_watched(const struct grt_watch *w, uint64_t from, uint64_t to, uint64_t *of,
 			      uint32_t *windows);
 
+/**
+ * grt_estimate_missed - the windows without a record between the first one that counts in [@from, @to] and
+ * the last: they were over before they could begin
+ */
+uint32_t grt_estimate_missed(const struct grt_watch *w, uint64_t from, uint64_t to);
+
 /** grt_estimate_total - estimate of all work of a process in [@from, @to]: works, and ns as the value */
 struct grt_estimate grt_estimate_total(const struct grt_watch *w, const struct grt_estimate_sums *s,
 				       uint64_t from, uint64_t to);
@@ -87,11 +93,13 @@ void grt_estimate_settle(struct grt_estimate_sums *s, const struct grt_watch *w,
 /**
  * struct grt_estimate_watched - the windows that a note describes
  * @windows: number of complete windows; they last @watched ns and represent @of ns
+ * @missed: number of windows between them that were not recorded
  * @beside: works that began in none of these windows
  * @lost: number of lost events
  */
 struct grt_estimate_watched {
 	uint32_t windows;
+	uint32_t missed;
 	uint64_t watched;
 	uint64_t of;
 	uint64_t beside;

@@ -55,6 +55,8 @@
 
 #define OBJECTS_MAX 16
 #define PROGRAMS_MAX 128
+/* How often a load begins again that signals have ended. */
+#define LOADS_MAX 50
 
 /* How often the ring buffer is emptied if no reader calls. */
 #define TICK_NS 50000000L
@@ -594,6 +596,41 @@ static int check_descriptors(struct capture *c, struct bpf_object *o)
 	return ret;
 }
 
+static int load_once(struct capture *c, const char *name, struct bpf_object *o, struct grt_err *err)
+{
+	int ret = grt_bpf_configure(c, o, err);
+
+	if (ret)
+		return ret;
+	ret = share_maps(c, o) ?: check_descriptors(c, o) ?: bpf_object__load(o);
+	if (!ret && c->config.stacks & BPF_STACK_TABLES)
+		ret = adopt_tables(c, o);
+	return ret ? grt_bpf_open_failed(name, ret, err) : 0;
+}
+
+/*
+ * The kernel leaves off verifying a program with -EAGAIN when a signal comes, also when the process was
+ * stopped and goes on. libbpf begins again a few times, which may all be disturbed where the CPUs are busy;
+ * nothing is left of the object then.
+ */
+static int load_again(struct capture *c, const char *name, struct bpf_object **o, struct grt_err *err)
+{
+	const struct object_row *row = grt_bpf_find_object(bpf_object__name(*o));
+	int ret = load_once(c, name, *o, err);
+	struct bpf_object *next;
+
+	for (unsigned int n = 1; ret == -EAGAIN && row && n < LOADS_MAX; n++) {
+		next = grt_bpf_open_object(row->name);
+		if (!next)
+			return ret;
+		bpf_object__close(*o);
+		*o = next;
+		grt_bpf_choose(c->tracefs, next);
+		ret = load_once(c, name, next, err);
+	}
+	return ret;
+}
+
 static int grt_bpf_load_object(struct capture *c, const char *name, struct grt_err *err)
 {
 	struct bpf_object *o;
@@ -603,14 +640,7 @@ static int grt_bpf_load_object(struct capture *c, const char *name, struct grt_e
 
 	if (ret || !o)
 		return ret;
-	ret = grt_bpf_configure(c, o, err);
-	if (!ret) {
-		ret = share_maps(c, o) ?: check_descriptors(c, o) ?: bpf_object__load(o);
-		if (!ret && c->config.stacks & BPF_STACK_TABLES)
-			ret = adopt_tables(c, o);
-		if (ret)
-			ret = grt_bpf_open_failed(name, ret, err);
-	}
+	ret = load_again(c, name, &o, err);
 	if (ret) {
 		optional = is_optional(o);
 		bpf_object__close(o);

@@ -2,6 +2,7 @@
 /* Registers of threads, see bpf_threads.h. */
 #include "bpf_threads.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -15,6 +16,8 @@
 
 /* The inode of the kernel's first pid namespace, whose numbers BPF sees: PROC_PID_INIT_INO. */
 #define FIRST_NAMESPACE 0xeffffffcU
+/* How often a load begins again that signals have ended. */
+#define LOADS_MAX 50U
 
 struct grt_bpf_threads {
 	struct threads_bpf *skeleton;
@@ -33,7 +36,9 @@ struct grt_bpf_threads *grt_bpf_threads_open(void)
 		return NULL;
 	/* warnings about missing features do not belong into a recording */
 	libbpf_set_print(NULL);
-	t->skeleton = threads_bpf__open_and_load();
+	/* a signal, also that the process was stopped and goes on, ends the kernel's look at the program */
+	for (unsigned int n = 0; !t->skeleton && n < LOADS_MAX && (!n || errno == EAGAIN); n++)
+		t->skeleton = threads_bpf__open_and_load();
 	if (t->skeleton)
 		t->link = bpf_program__attach_iter(t->skeleton->progs.thread_registers, NULL);
 	if (t->link)

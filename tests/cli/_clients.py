@@ -42,7 +42,7 @@ elif what == 'deaf':
 elif what == 'manager':
     s = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
     s.bind('\0' + args[0])
-    s.settimeout(30)
+    s.settimeout(300)
     print('bound', flush=True)
     said = ''
     while said != 'STOPPING=1':

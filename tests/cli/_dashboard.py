@@ -4,7 +4,7 @@
 
 _dashboard.py check DASHBOARD                       panels do not overlap, variables are defined
 _dashboard.py ask DASHBOARD RULES URL               each expression on a Prometheus that has all metrics: it has values.
-                                                    Prints those without, after a minute of waiting, and how many there are
+                                                    Prints those without, after three minutes of waiting, and how many there are
 """
 import json
 import re
@@ -61,7 +61,7 @@ def ask(rules, url):
             metric, label = re.fullmatch(r'label_values\((.*), (\w+)\)', variable['definition']).groups()
             left.append((variable['name'], f'count by ({label}) ({metric})'))
     many = len(left)
-    for _ in range(300):
+    for _ in range(900):
         left = [(title, expr) for title, expr in left if not values(url, expr)]
         if not left:
             break

@@ -158,22 +158,21 @@ idle() {
 	settled control '^(running|stopped)$' && settled config '^enable='
 }
 
-# The same, for one effect.
-settled() { # FILE REGEX
-	local i
-	for ((i = 0; i < 500; i++)); do
-		grep -qE -- "$2" "fake/$1" 2>/dev/null && return
+# Waits until a line of shell is true. The bound is for faults: no machine is as slow as that.
+await() { # CONDITION
+	local bound=$((SECONDS + 120))
+	until eval "$1"; do
+		[ $SECONDS -lt $bound ] || { echo "# in vain: $1" && return 1; }
 		sleep 0.02
 	done
-	return 1
+}
+
+# The same, for one effect.
+settled() { # FILE REGEX
+	await "grep -qE -- '$2' 'fake/$1' 2>/dev/null"
 }
 
 # Waits until a recorder has told from when on its recording is whole: what happens now is in it.
 window_begun() { # RECORDING
-	local i
-	for ((i = 0; i < 3000; i++)); do
-		! grep -qs '_window = "from=' "$1/metadata" || return 0
-		sleep 0.02
-	done
-	return 1
+	await "grep -qs '_window = \"from=' '$1/metadata'"
 }

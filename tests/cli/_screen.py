@@ -3,7 +3,7 @@
 """
 _screen.py COLUMNSxLINES [STEP...] -- COMMAND...: runs a command on a terminal of this size and does the steps:
 
-    wait=REGEX   until the screen has it, for 20 s at most
+    wait=REGEX   until the screen has it, for 120 s at most
     key=TEXT     types; \\e, \\t, \\n, \\u and \\d are Esc, Tab, Enter, up and down
     click=REGEX  the mouse, where the first match on the screen begins; a key right behind it comes with it
     wheel=up     or down
@@ -72,7 +72,7 @@ class Terminal:
         return "\n".join(line.rstrip() for line in self.screen.display)
 
     def wait(self, regex):
-        end = time.monotonic() + 20
+        end = time.monotonic() + 120
         while not re.search(regex, self.text(), re.MULTILINE):
             if time.monotonic() > end or not self.read(0.1):
                 return bool(re.search(regex, self.text(), re.MULTILINE))
@@ -92,7 +92,7 @@ class Terminal:
         return b""
 
     def end(self):
-        end = time.monotonic() + 20
+        end = time.monotonic() + 120
         while self.read(0.1):
             if time.monotonic() > end:
                 os.kill(self.child, signal.SIGKILL)

@@ -41,10 +41,7 @@ python3 prog.py &
 prog=$!
 "$GRTRACE" annotate -p $prog -o live.txt 2>err &
 tracer=$!
-for ((i = 0; i < 500; i++)); do
-	! grep -qs 'cmd=0x6401' live.txt || break
-	sleep 0.02
-done
+await 'grep -qs "cmd=0x6401" live.txt'
 check "lines come while it runs" grep -q 'cmd=0x6401' live.txt
 check "the file is for its owner" test "$(stat -c %a live.txt)" = 600
 touch go
@@ -61,10 +58,7 @@ check "and left, each with its duration" test "$(grep -cE 'IOCTL_EXIT .* cmd=0xc
 # What a stopped program has written is whole.
 "$GRTRACE" annotate -o cut.txt 2>err &
 tracer=$!
-for ((i = 0; i < 100; i++)); do
-	[ ! -e cut.txt ] || break
-	sleep 0.02
-done
+await '[ -e cut.txt ]'
 sleep 0.3
 kill -INT $tracer
 wait $tracer

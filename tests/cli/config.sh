@@ -180,9 +180,10 @@ settled config '^max_events_per_sec=0$'
 run record -e kmod -o w.grt --watch '0,1 !ctx:7' sleep 0.3
 check "--watch" grep -q 'kmod_settings = "watchlist=0,1 !ctx:7"' w.grt/metadata
 settled config '^watchlist=$'
+events=$(grep '^filter_events=' fake/config)
 run record -e kmod -o f.grt --filter-events submit,complete sleep 0.3
 check "--filter-events by name" grep -q 'kmod_settings = "filter_events=submit,complete"' f.grt/metadata
-settled config '^filter_events=all$'
+check "--filter-events: the filter is restored" settled config "^$events\$"
 
 for signal in INT TERM HUP; do
 	idle

@@ -36,7 +36,7 @@ step=3
 # Runs a command as it is, then judges what the same command does with a failure.
 reference() { # ARGS...
 	rm -rf made.*
-	timeout -k 5 20 "$program" "$@" >whole.out 2>whole.err </dev/null
+	timeout -k 5 120 "$program" "$@" >whole.out 2>whole.err </dev/null
 	whole=$?
 	made=$(cat made.* 2>/dev/null | cksum)
 	rm -rf made.*
@@ -71,7 +71,7 @@ try_memory() { # ON ARGS...
 	n=$(cat count)
 	rm -rf made.*
 	for ((i = on + 1; i <= n; i += step)); do
-		FAULT_AT=$i FAULT_ON=$on LD_PRELOAD=./memory.so timeout -k 5 20 "$program" "$@" >fault.out 2>fault.err </dev/null
+		FAULT_AT=$i FAULT_ON=$on LD_PRELOAD=./memory.so timeout -k 5 120 "$program" "$@" >fault.out 2>fault.err </dev/null
 		judge "allocation $i of $n (on: $on)" $?
 	done
 	tried=$((tried + n / step))
@@ -87,7 +87,7 @@ try_call() { # NAME ERROR ARGS...
 	# and nobody can be told that standard error cannot be written.
 	for i in $(awk -v name=" $name(" 'NR == 1 { pid = $1 } $1 == pid && /"\/dev\/null"/ { begun = 1 }
 		$1 == pid && index($0, name) && ++n && begun && !/<pipe:|<anon_inode:|write\(2</ { print n }' trace.log); do
-		timeout -k 5 20 strace -f -qq -e "trace=$name" -e "inject=$name:error=$error:when=$i" -o trace.log \
+		timeout -k 5 120 strace -f -qq -e "trace=$name" -e "inject=$name:error=$error:when=$i" -o trace.log \
 			"$program" "$@" >fault.out 2>fault.err </dev/null
 		judge "$name $i ($error)" $?
 		tried=$((tried + 1))

@@ -41,9 +41,18 @@ kill %%
 
 # In a namespace of pids a number is one of there.
 # shellcheck disable=SC2016 # for the shell inside
-printf '%s\n' '(sleep 2; exec "$GRTRACE_BUILD/bench/bench_ioctl" drm 101 0) &' \
-	'[ "$1" = shell ] || set -- $!' '[ "$1" != shell ] || set -- $$' \
-	'"$GRTRACE" record -e ioctl -d 4 -p "$1" -o run.grt' >inside
+cat >inside <<'END'
+rm -rf run.grt
+(until grep -qs '_window = "from=' run.grt/metadata; do sleep 0.05; done; exec "$GRTRACE_BUILD/bench/bench_ioctl" drm 101 0) &
+load=$!
+[ "$1" = shell ] && followed=$$ || followed=$load
+"$GRTRACE" record -e ioctl -p $followed -o run.grt &
+recorder=$!
+wait $load
+# the recording of a program ends with that
+[ "$1" != shell ] || kill -INT $recorder
+wait $recorder
+END
 export GRTRACE GRTRACE_BUILD
 if unshare --fork --pid --mount-proc true 2>/dev/null; then
 	output=$(unshare --fork --pid --mount-proc sh ./inside program 2>&1)

@@ -72,7 +72,7 @@ expect "-e with an unknown source lists those there are" 2 'there are: kmod, drm
 taken=
 while IFS=$'\t' read -r _ command option _ value _; do
 	[ "$value" != - ] && [ "$command $option" != 'flame title' ] || continue
-	output=$(timeout 10 "$GRTRACE" "$command" "--$option=" 2>&1 </dev/null)
+	output=$(timeout 120 "$GRTRACE" "$command" "--$option=" 2>&1 </dev/null)
 	[ $? = 2 ] && says "try: grtrace $command --help" || taken+=" $command --$option"
 done < <(grep ^option ../tables | grep -v $'\trecord\twatch\t')
 output=$taken

@@ -17,14 +17,9 @@ as_sudo() { # COMMAND...
 # Runs it in the background until its status has a line that matches; then that status is in `seen`.
 seen=
 begin() { # REGEX COMMAND...
-	local i
 	"${@:2}" >out 2>err &
 	pid=$!
-	for ((i = 0; i < 2000; i++)); do
-		seen=$(cat /proc/$pid/status 2>/dev/null)
-		! grep -qE -- "$1" <<<"$seen" || return 0
-		sleep 0.02
-	done
+	await "seen=\$(cat /proc/$pid/status 2>/dev/null); grep -qE -- '$1' <<<\"\$seen\""
 }
 
 finish() {
@@ -86,10 +81,7 @@ idle
 begin "$CONFINED" as_sudo exec "$GRTRACE" record -e kmod -o prog.grt -- \
 	sh -c 'trap "exit 5" INT; grep -E "^(Uid|CapEff|NoNewPrivs)" /proc/self/status >prog; while :; do sleep 0.05; done'
 check "with a program to end, only the capability to signal it is kept" has CapEff 0000000000000020
-for ((i = 0; i < 250; i++)); do
-	[ "$(wc -l 2>/dev/null <prog)" != 3 ] || break
-	sleep 0.02
-done
+await '[ "$(wc -l 2>/dev/null <prog)" = 3 ]'
 check "the program has the privileges of its caller" test "$(cat prog)" = \
 	"$(grep -E '^(Uid|CapEff|NoNewPrivs)' /proc/self/status)"
 finish
@@ -98,15 +90,14 @@ fake_stop
 unset GRTRACE_DEBUGFS
 
 # Capabilities are a thread's own: also the one that reads what another program writes.
-all_threads() { # REGEX [BUT]: of each one's status, but for one
-	local i thread
-	for ((i = 0; i < 250; i++)); do
-		for thread in /proc/$pid/task/*; do
-			[ "${thread##*/}" = "${2-}" ] || grep -qE -- "$1" "$thread/status" || continue 2
-		done
-		return 0
+each_thread() { # REGEX [BUT]: of each one's status, but for one
+	local thread
+	for thread in /proc/$pid/task/*; do
+		[ "${thread##*/}" = "${2-}" ] || grep -qsE -- "$1" "$thread/status" || return 1
 	done
-	return 1
+}
+all_threads() { # REGEX [BUT]
+	await "each_thread '$1' '${2-}'"
 }
 cat >logs <<'END'
 #!/bin/sh
@@ -136,7 +127,7 @@ check "all of it" test "$("$GRTRACE" dump theirs.grt | grep -c LOG_CALL)" = 1
 check "and nothing of it stays" test -z "$(find "$TMPDIR" -name amd_log.txt)"
 for by in '' as_sudo; do
 	begin "$CONFINED" $by exec "$GRTRACE" record -e hostlog -o log.grt -- sleep 60
-	check "hostlog${by:+, $by}: it has a thread" test "$(find /proc/$pid/task -mindepth 1 -maxdepth 1 | wc -l)" = 2
+	check "hostlog${by:+, $by}: it has a thread" await '[ "$(find /proc/$pid/task -mindepth 1 -maxdepth 1 | wc -l)" = 2 ]'
 	check "none of its threads gets a privilege by executing" all_threads "$CONFINED"
 	check "the other one has no capability" all_threads "^CapPrm:.*$NONE" $pid
 	finish

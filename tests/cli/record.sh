@@ -145,12 +145,7 @@ done
 
 # Waits until a program has made a file.
 made() { # FILE
-	local i
-	for ((i = 0; i < 3000; i++)); do
-		[ ! -s "$1" ] || return 0
-		sleep 0.02
-	done
-	return 1
+	await "[ -s '$1' ]"
 }
 
 idle
@@ -212,10 +207,7 @@ fi
 idle
 "$GRTRACE" record -e kmod -o kill.grt 2>err &
 pid=$!
-for ((i = 0; i < 500; i++)); do
-	[ "$(cat kill.grt/kmod_* 2>/dev/null | wc -c)" -lt 20000 ] || break
-	sleep 0.02
-done
+await '[ "$(cat kill.grt/kmod_* 2>/dev/null | wc -c)" -ge 20000 ]'
 kill -KILL $pid
 wait $pid 2>/dev/null
 check "a killed recorder leaves the state recording" grep -q 'state = "recording"' kill.grt/metadata
@@ -320,10 +312,7 @@ expect "a module of another format is refused" 3 'format 7, this tool reads [0-9
 # A recording that is being written stays where it is.
 "$GRTRACE" record -e cuda -o x.grt sleep 60 2>err &
 pid=$!
-for ((i = 0; i < 500; i++)); do
-	! grep -qs 'state = "recording"' x.grt/metadata || break
-	sleep 0.02
-done
+await 'grep -qs "state = .recording." x.grt/metadata'
 run record -e cuda -o x.grt true
 expect "a recording that is being made is not replaced" 1 'cannot replace x.grt: another grtrace has it open'
 check "with what to type" says 'try: another name with -o'

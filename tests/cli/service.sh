@@ -36,7 +36,7 @@ cat >"$root/etc/systemd/system/grtrace.service.d/test.conf" <<-'END'
 	[Service]
 	Environment="GRTRACE_SERVE_OPTIONS=-e kmod --on job>1s -l 9738" GRTRACE_DEBUGFS=/srv/fake
 	ReadWritePaths=/srv/fake
-	WatchdogSec=4
+	WatchdogSec=8
 END
 cat >"$root/etc/systemd/system/try.service" <<-'END'
 	[Service]
@@ -71,7 +71,7 @@ cat >"$root/try.sh" <<-'END'
 	waits 60 met
 	echo "errors $(journalctl -q -u grtrace -p err --no-pager -o cat | grep -c 'job: a job is not complete')"
 	echo "address $(journalctl -q -u grtrace -p err --no-pager -o cat | grep -c http) $(journalctl -q -u grtrace --no-pager -o cat | grep -c http)"
-	sleep 10
+	sleep 9
 	echo "alive $(value NRestarts)"
 	kill -STOP "$pid"
 	again() { [ "$(value NRestarts)" != 0 ]; }

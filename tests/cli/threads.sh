@@ -158,16 +158,13 @@ check "waits are named by who ended them, as the program says ($output)" grep -q
 
 # Records a process until one of its threads sleeps; `begun` is there once the recording has begun.
 record_until_asleep() { # PID THREAD OPTIONS...
-	local recorder i
+	local recorder
 	rm -rf run.grt begun
 	"$GRTRACE" record -e sched -p "$1" "${@:3}" -o run.grt >out 2>&1 &
 	recorder=$!
 	window_begun run.grt
 	touch begun
-	for ((i = 0; i < 3000; i++)); do
-		! grep -qs "($2) S " /proc/"$1"/task/*/stat || break
-		sleep 0.02
-	done
+	await "grep -qs '($2) S ' /proc/'$1'/task/*/stat"
 	kill -TERM $recorder
 	wait $recorder
 	status=$?

@@ -221,7 +221,7 @@ else
 		'key=\u' 'key=\n' 'wait=^process [0-9]+ by' key=q -- "$GRTRACE" top -e power -s 0.3
 	check "a mark below the last line moves the rows" says '^219  worker'
 	check "the rows above the mark are not shown" test -z "$(grep '^100 ' <<<"$output")"
-	screen 80x24 'wait=^100  game' -- timeout -s TERM 3 "$GRTRACE" top -e power -s 0.3 -n 2
+	screen 80x24 'wait=^100  game' -- timeout -s TERM 120 "$GRTRACE" top -e power -s 0.3 -n 2
 	check "-n ends it, too" exits 0
 fi
 

@@ -265,10 +265,17 @@ run record -e ioctl --stack=bpf -o run.grt -- /usr/bin/python3 "$GRTRACE_SRC/tes
 cp output told
 "$GRTRACE" dump run.grt | python3 "$GRTRACE_SRC/tests/cli/unwound/many_stacks.py" "$(grep -oE 'unnamed=[0-9]+' run.grt/metadata)" told >output
 check "frames of more code objects than have a name: $(cat output)" test $? = 0
-run record -e sched -F 0 -o run.grt -- /usr/bin/python3 "$GRTRACE_SRC/tests/cli/unwound/python.py" truth 0.8
-"$GRTRACE" flame --weight wall -o python.folded run.grt
+# as above, for tables that are built late
+for wait in 0.8 4 15; do
+	run record -e sched -F 0 -o run.grt -- /usr/bin/python3 "$GRTRACE_SRC/tests/cli/unwound/python.py" truth $wait
+	"$GRTRACE" flame --weight wall -o python.folded run.grt
+	! grep -q ' (python.py:[0-9]*);' python.folded || break
+done
 check "a flame graph has them with their lines" grep -q ';main (python.py:[0-9]*);every (python.py:[0-9]*);' python.folded
-run record -e uprobe:/lib/x86_64-linux-gnu/libc.so.6:clock_nanosleep -o run.grt -- /usr/bin/python3 "$GRTRACE_SRC/tests/cli/unwound/python.py" truth 0.8
-run report --by stack run.grt
+for wait in 0.8 4 15; do
+	run record -e uprobe:/lib/x86_64-linux-gnu/libc.so.6:clock_nanosleep -o run.grt -- /usr/bin/python3 "$GRTRACE_SRC/tests/cli/unwound/python.py" truth $wait
+	run report --by stack run.grt
+	! says '\(python.py:[0-9]+\)' || break
+done
 expect "a uprobe's stack has them" 0 'clock_nanosleep .*nap \(python.py:[0-9]+\)'
 plan

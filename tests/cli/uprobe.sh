@@ -42,15 +42,11 @@ attach() { # CALLS ARGS...
 	./app "$n" at-once <go &
 	local pid=$!
 	exec 9>go
-	${attach_after:+sleep 0.3}
+	await "grep -qs libcuda.so /proc/$pid/maps"
 	${attach_after-}
 	"$GRTRACE" record -o u.grt -p $pid "$@" >log 2>&1 &
 	recorder=$!
-	for _ in $(seq 100); do
-		grep -qs 'state = "recording"' u.grt/metadata && break
-		sleep 0.1
-	done
-	sleep 1
+	await "grep -qs '_window = \"from=' u.grt/metadata || ! kill -0 $recorder 2>/dev/null"
 	echo go >&9
 	exec 9>&-
 	wait $pid

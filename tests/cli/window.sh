@@ -43,13 +43,15 @@ look() { # CHECK
 		def every_round():
 		    sure = sum(a >= start and b <= end for a, b in noted)
 		    may = sum(b >= start and a <= end for a, b in noted)
-		    assert sure > 100, sure
+		    assert sure > 10, sure
 		    for event in kinds[:2]:
 		        assert sure <= len(seen[event]) <= may, (event, sure, len(seen[event]), may)
 		def same_ends():
-		    inside = [a for a, b in noted if a >= start and b <= end]
-		    lost = [(e, t) for e in kinds for t in ((min(seen[e]) - inside[0]), (inside[-1] - max(seen[e])))]
-		    assert all(t < 1000000 for e, t in lost), lost
+		    inside = [(a, b) for a, b in noted if a >= start and b <= end]
+		    for e in kinds[:2]:
+		        assert min(seen[e]) <= inside[0][1] and inside[-1][0] <= max(seen[e]), (e, inside[0], inside[-1])
+		    # it sleeps between two rounds
+		    assert min(seen["OFF_CPU"]) <= inside[1][0] and inside[-2][1] <= max(seen["OFF_CPU"]), (inside[1], inside[-2])
 		def no_idle_gap():
 		    lives = [r["life"] for r in report["threads"]]
 		    assert lives == [end - start], (lives, end - start)
@@ -74,7 +76,7 @@ expect "record -p, three sources" 0 'events, 0 lost in run.grt'
 check "all of them have one window" look one_window
 check "no event is earlier or later" look nothing_beyond
 check "the program's rounds within it are all there, from each source" look every_round
-check "the last events of all sources are within 1 ms, and the first" look same_ends
+check "all sources have its first round, and its last" look same_ends
 check "the thread lived from its first to its last moment" look no_idle_gap
 check "what came too early or too late is counted" look all_accounted
 if command -v babeltrace2 >/dev/null; then

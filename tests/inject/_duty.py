@@ -5,6 +5,7 @@
 import bisect
 import json
 import math
+import re
 import sys
 
 events = [json.loads(line) for line in open(sys.argv[1])]
@@ -48,6 +49,12 @@ for c, e in launches.items():
     # cudaLaunchKernel of the runtime, or the driver's
     if e["call"] in (211, "cudaLaunchKernel", 65536 | 307, 32768 | 307, "cuLaunchKernel"):
         without += len(of_launch.get(c, [])) != 1
+# On a busy machine windows are over before they can begin. If the program was stopped then they are not like the others.
+missed = max(order) - min(order) + 1 - len(order)
+said = sum(int(m[1]) for m in (re.match(r" *(\d+) more windows? (?:was|were) over before", note) for note in report["notes"]) if m)
+if said != missed:
+    print("wrong:", missed, "windows were not recorded, and the report says", said)
+print("missed", missed)
 print("windows", len(order), "launches", len(launches), "missing", missing, "without a kernel", without)
 print("doubled", sum(len(v) > 1 for v in of_launch.values()))
 
@@ -98,7 +105,7 @@ for r in report["kernels"]:
         print("wrong: marks", r["estimated"])
     # what is true may be outside of an interval of 95 %, but not far
     true = truth[r["kernel"]][1]
-    if not total - 3 * wide <= true <= total + 3 * wide:
+    if not missed and not total - 3 * wide <= true <= total + 3 * wide:
         print("wrong:", r["kernel"], "is far from the truth", true, total, wide)
 print("rows", len(report["kernels"]))
 print("all_ns", round(sum(together) * span / watched))

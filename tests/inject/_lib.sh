@@ -53,10 +53,7 @@ begin_waiting() { # COMMAND...
 	rm -f go said
 	MOCK_GO=$PWD/go "$@" >said 2>&1 &
 	pid=$!
-	for ((waited = 0; waited < 1000; waited++)); do
-		! grep -q ready said 2>/dev/null || break
-		sleep 0.01
-	done
+	await 'grep -q ready said 2>/dev/null'
 }
 finish() {
 	touch go

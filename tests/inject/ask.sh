@@ -14,10 +14,7 @@ begin() { # SCENE [NUMBER]
 }
 
 begin ask 2000
-for ((waited = 0; waited < 500; waited++)); do
-	! grep -qx grtrace /proc/$pid/task/*/comm || break
-	sleep 0.01
-done
+await 'grep -qx grtrace /proc/$pid/task/*/comm'
 check "it is loaded, and has one thread more" grep -qx grtrace /proc/$pid/task/*/comm
 finish
 check "without a recorder: no callback, no client" says '^sum [0-9a-f]+, 0 windows, 0 unclean, finalized 0 times, 0 faults, 0 callbacks, 0 asked, 0 disturbed$'
@@ -44,10 +41,7 @@ check "each kernel has its launch, and a stack" says '^launches=([0-9]+) .* unkn
 check "stacks are whole" says 'whole_stacks=[1-9]'
 "$GRTRACE" record -e cuda -p $pid -o first.grt >/dev/null 2>&1 &
 first=$!
-for ((waited = 0; waited < 500; waited++)); do
-	[ "$(find first.grt -name 'cuda_*_1' 2>/dev/null)" ] && break
-	sleep 0.01
-done
+await '[ "$(find first.grt -name "cuda_*_1" 2>/dev/null)" ]'
 run record -e cuda -p $pid -d 1 -o second.grt
 expect "a second recorder is refused; the error names the first one" 3 "process $first, another recorder, records it already"
 kill -KILL $first
@@ -81,19 +75,13 @@ if [ "$(id -u)" = 0 ] && unshare -mpf true 2>/dev/null; then
 		set +a
 		"$MOCK/app" ask 100 >one & one=$!
 		env -u CUDA_INJECTION64_PATH "$MOCK/app" ask 100 >two & two=$!
-		for ((i = 0; i < 1000; i++)); do
-			grep -q ready one && grep -q ready two && break
-			sleep 0.01
-		done
+		until grep -q ready one && grep -q ready two; do sleep 0.02; done
 		"$GRTRACE" status --cuda | sed "s/ $one / ONE /"
 		"$GRTRACE" record -e cuda -p gpu -d 0.3 -o all.grt
 		# one is left to its recorder, one to the recorder that started it
 		"$GRTRACE" record -e cuda -p $one -o one.grt >/dev/null 2>&1 & holder=$!
 		"$GRTRACE" record -e cuda -o own.grt -- "$MOCK/app" ask 100 >own 2>&1 & owner=$!
-		for ((i = 0; i < 1000; i++)); do
-			grep -q ready own && "$GRTRACE" status --cuda | grep -q "by process $holder" && break
-			sleep 0.01
-		done
+		until grep -q ready own && "$GRTRACE" status --cuda | grep -q "by process $holder"; do sleep 0.02; done
 		own=$(pgrep -P $owner -x app)
 		"$GRTRACE" record -e cuda -p gpu -d 0.2 -o rest.grt 2>&1 | sed "s/ $one\b/ ONE/; s/ $holder\b/ HOLDER/; s/ $own\b/ OWN/"
 		kill -INT $holder
@@ -106,7 +94,7 @@ if [ "$(id -u)" = 0 ] && unshare -mpf true 2>/dev/null; then
 		cat one two
 		find home -type f
 	END
-	output=$(timeout 60 unshare -mpf --kill-child --mount-proc env "GRTRACE=$GRTRACE" "MOCK=$MOCK" bash all.sh 2>&1)
+	output=$(timeout 180 unshare -mpf --kill-child --mount-proc env "GRTRACE=$GRTRACE" "MOCK=$MOCK" bash all.sh 2>&1)
 	status=$?
 	check "start --cuda: the program that it made ask-able is listed" says '^  ONE +app +asleep$'
 	check "and no other" test "$(grep -c asleep <<<"$output")" = 1

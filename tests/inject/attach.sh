@@ -66,7 +66,11 @@ for ((i = 0; i < ${kills:=6}; i++)); do
 	wait $recorder 2>/dev/null
 	sleep 0.5
 	finish
-	[ $status = 0 ] && says ' 0 faults, .* 0 asked, 0 disturbed$' && alive=$((alive + 1))
+	if [ $status = 0 ] && says ' 0 faults, .* 0 asked, 0 disturbed$'; then
+		alive=$((alive + 1))
+	else
+		sed "s/^/# killed: status $status: /" said
+	fi
 done
 check "the recorder is killed $kills times: the program ends as without it" test $alive = $kills
 
@@ -125,10 +129,7 @@ begin "$MOCK/app" ask 1000
 if command -v python3 >/dev/null; then
 	python3 traces.py $pid >traced &
 	tracer=$!
-	for ((waited = 0; waited < 500; waited++)); do
-		[ ! -s traced ] || break
-		sleep 0.01
-	done
+	await '[ -s traced ]'
 	refused "a process that a debugger has" "process $tracer traces it already"
 	kill $tracer
 	wait $tracer 2>/dev/null

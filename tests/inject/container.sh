@@ -32,7 +32,7 @@ pods run --rm --network none --ulimit nofile=1024:1024 --ulimit nproc=1024:1024 
 
 # The program in a container: $inner is its number here; `said` is its output, MOCK_GO a file in the container's /tmp.
 begin_in() { # OPTIONS OF podman run... -- COMMAND...
-	local options=() i
+	local options=()
 	while [ "$1" != -- ]; do
 		options+=("$1")
 		shift
@@ -42,10 +42,7 @@ begin_in() { # OPTIONS OF podman run... -- COMMAND...
 	pods run --rm --name "$name" --network none --ulimit nofile=1024:1024 --ulimit nproc=1024:1024 -e MOCK_GO=/tmp/go \
 		"${options[@]}" --rootfs "$root" "$@" >said 2>&1 &
 	pid=$!
-	for ((i = 0; i < 3000; i++)); do
-		! grep -q ready said 2>/dev/null || break
-		sleep 0.02
-	done
+	await 'grep -q ready said 2>/dev/null'
 	inner=$(pods inspect --format '{{.State.Pid}}' "$name" 2>/dev/null)
 }
 finish_in() {

@@ -36,10 +36,7 @@ for ((i = 0; i < 12; i++)); do
 	rm -rf out.grt log
 	MOCK_LOG=$PWD/log CUDA_INJECTION64_PATH=$LIBRARY GRTRACE_OUTPUT=$PWD/out.grt "$MOCK/app" plain 10000000 &
 	pid=$!
-	for ((waited = 0; waited < 1000; waited++)); do
-		[ ! -e out.grt/metadata ] || break
-		sleep 0.01
-	done
+	await '[ -e out.grt/metadata ]'
 	sleep "0.$((15 + i * 3))"
 	kill -KILL $pid
 	wait $pid 2>/dev/null

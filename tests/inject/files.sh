@@ -66,11 +66,19 @@ check "and all time" test "$(weights g.folded)" = 100
 check "private" test "$(stat -c %a g.txt g.json g.cpu g.folded | sort -u)" = 600
 check "the recording is gone" test -z "$(ls tmp)"
 
-# timeout(1) signals its child, then the child's process group: one wish to end.
+# timeout(1) signals its child, then the child's process group: one wish to end. A signal to it does the same as its time.
+timed_out() { # SIGNAL CONDITION COMMAND...
+	timeout -s "$1" 300 "${@:3}" >>said 2>&1 &
+	pid=$!
+	await "$2"
+	sleep 0.2
+	kill -"$1" $pid
+	wait $pid
+}
 whole=0
 for ((i = 0; i < 8; i++)); do
 	rm -f t.folded
-	TMPDIR=$PWD/tmp timeout -s INT 0.5 "$GRTRACE" gpuperf -m t.folded "$MOCK/app" slow 300 >>said 2>&1
+	TMPDIR=$PWD/tmp timed_out INT 'compgen -G "tmp/*/*/cuda_*_1" >/dev/null' "$GRTRACE" gpuperf -m t.folded "$MOCK/app" slow 3000
 	whole=$((whole + $(test -s t.folded && echo 1 || echo 0)))
 done
 output=$(cat said)
@@ -78,17 +86,14 @@ check "gpuperf by timeout keeps its files" test $whole = 8
 check "and no directory" test -z "$(ls tmp)"
 whole=0
 for ((i = 0; i < 8; i++)); do
-	rm -rf t.grt
-	timeout 0.5 "$GRTRACE" record -e cuda -o t.grt "$MOCK/app" slow 300 >said 2>&1
+	rm -rf t.grt said
+	timed_out TERM 'compgen -G "t.grt/cuda_*_1" >/dev/null' "$GRTRACE" record -e cuda -o t.grt "$MOCK/app" slow 3000
 	whole=$((whole + $(grep -c ' events, 0 lost in t.grt' said)))
 done
 check "record by timeout says what it has" test $whole = 8
 TMPDIR=$PWD/tmp "$GRTRACE" gpuperf -m t.folded sh -c 'trap "" TERM; sleep 2' 2>said &
 pid=$!
-for ((i = 0; i < 100; i++)); do
-	[ -z "$(find tmp -name 'cuda_*' -o -name metadata)" ] || break
-	sleep 0.05
-done
+await '[ -n "$(find tmp -name "cuda_*" -o -name metadata)" ]'
 kill -TERM $pid
 sleep 0.2
 kill -TERM $pid

@@ -120,10 +120,7 @@ check "a part of the time says nothing of it" test "$(grep -c 'has not entered' 
 rm -rf box.grt nccl.log
 env -u NCCL_PROFILER_PLUGIN -u CUDA_INJECTION64_PATH "$PLAIN" record -e cuda --last 60 --after 0.1 --on 'collective>2s' -o box.grt -- "$MOCK/nccl" hang 5 4 2 3 >box.out 2>&1 &
 job=$!
-for ((i = 0; i < 1500; i++)); do
-	! grep -q 'is complete' box.out || break
-	sleep 0.02
-done
+await 'grep -q "is complete" box.out'
 output=$(<box.out)
 check "a black box meets it" says '^grtrace record: collective: rank 2 has not called AllReduce #3 of communicator 0000000000000abc; another rank did [0-9.]+ m?s before, process [0-9]+ nccl$'
 who=$("$PLAIN" dump -t communicator --json box.grt/snapshot_000001 2>/dev/null | jq -r 'select(.rank == 2 and .ranks == 4) | .pid')

@@ -20,11 +20,11 @@ need_bpf
 # again when the Xid is in the recording.
 cat >program.sh <<'END'
 until_there() { # COMMAND...
-	for ((waited = 0; waited < 3000; waited++)); do
+	for ((waited = 0; waited < 12000; waited++)); do
 		! "$@" || return 0
 		sleep 0.01
 	done
-	echo "not there after 30 s: $*"
+	echo "not there after 120 s: $*"
 }
 launched() {
 	[ "$(grep -c '^L' "$MOCK_LOG")" -ge 10 ]

@@ -46,19 +46,13 @@ check "one has ended, one has not: it is being recorded" test "$(state)" = recor
 wait
 check "the last one says that it is complete" test "$(state)" = complete
 start slow 60
-for ((waited = 0; waited < 500; waited++)); do
-	[ "$(state)" = recording ] && break
-	sleep 0.01
-done
+await '[ "$(state)" = recording ]'
 check "another one begins: it is being recorded again" test "$(state)" = recording
 wait
 
 rm -rf out.grt
 start slow 100
-for ((waited = 0; waited < 1000; waited++)); do
-	[ ! -s out.grt/metadata ] || break
-	sleep 0.01
-done
+await '[ -s out.grt/metadata ]'
 start kill
 start again
 wait
@@ -159,10 +153,7 @@ if mkdir disk && mount -t tmpfs -o size=2m grtrace-test disk 2>/dev/null; then
 	# full for a time
 	rm -rf log
 	MOCK_LOG=$PWD/log CUDA_INJECTION64_PATH=$LIBRARY GRTRACE_OUTPUT=$PWD/disk/out.grt "$MOCK/app" slow 200 &
-	for ((waited = 0; waited < 1000; waited++)); do
-		[ ! -s disk/out.grt/metadata ] || break
-		sleep 0.01
-	done
+	await '[ -s disk/out.grt/metadata ]'
 	head -c 4M /dev/zero >disk/filler 2>/dev/null
 	sleep 0.7
 	rm disk/filler
@@ -189,10 +180,7 @@ later() { # what is done to c.grt between
 	run record -e cuda -o c.grt -- sh -c "setsid sh later.sh '$MOCK/app' >/dev/null 2>&1 & echo \$! >pid; '$MOCK/app' plain 10"
 	"$@"
 	touch go
-	for ((waited = 0; waited < 1000; waited++)); do
-		[ -e "/proc/$(<pid)" ] || break
-		sleep 0.01
-	done
+	await '[ ! -e "/proc/$(<pid)" ]'
 }
 later true
 rm -rf out.grt && cp -a c.grt out.grt
@@ -203,10 +191,7 @@ another() {
 	rm -rf c.grt
 	timeout 60 "$GRTRACE" record -e cuda -o c.grt -- "$MOCK/app" slow 150 >/dev/null 2>&1 &
 	recorder=$!
-	for ((waited = 0; waited < 1000; waited++)); do
-		[ ! -e c.grt/metadata ] || break
-		sleep 0.01
-	done
+	await '[ -e c.grt/metadata ]'
 }
 later another
 wait "$recorder"

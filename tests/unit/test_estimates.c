@@ -241,6 +241,28 @@ static void places(void **state)
 	assert_true(least > 870 && most < 1130);
 }
 
+/* Of eight windows three were over before they could begin. What is before the first one, or cut, is not. */
+static void missed(void **state)
+{
+	static const uint32_t number[] = {3, 4, 7, 9, 10};
+	struct grt_watch w = {.first = 1000, .last = 2200};
+
+	(void)state;
+	assert_int_equal(grt_estimate_missed(&w, 0, UINT64_MAX), 0);
+	for (unsigned int i = 0; i < 5; i++) {
+		struct grt_ev_capture c = {.number = number[i], .parts = 10, .begin = 1000 + 100 * number[i]};
+
+		c.end = c.begin + 10;
+		assert_int_equal(grt_watch_take(&w, &c), 0);
+	}
+	assert_int_equal(grt_estimate_missed(&w, 0, UINT64_MAX), 3);
+	assert_int_equal(grt_estimate_look(&w, 0, UINT64_MAX).missed, 3);
+	assert_int_equal(grt_estimate_missed(&w, 0, 1905), 2);
+	assert_int_equal(grt_estimate_missed(&w, 1400, 1710), 2);
+	assert_int_equal(grt_estimate_missed(&w, 1401, 1710), 0);
+	grt_watch_free(&w);
+}
+
 /* A window that was cut off by the end of its process, and all time from there on, counts for nothing. */
 static void unended(void **state)
 {
@@ -264,6 +286,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(by_hand),
 		cmocka_unit_test(places),
+		cmocka_unit_test(missed),
 		cmocka_unit_test(unended),
 		cmocka_unit_test(intervals),
 	};

@@ -124,10 +124,10 @@ for setting in sample=10 max_events_per_sec=1000 filter_pid=1 filter_uid=3 filte
 done
 check "all are put back" is_as_before
 for signal in INT TERM HUP; do
+	rm -rf s.grt
 	"$GRTRACE" record -o s.grt "${all[@]}" 2>err &
 	pid=$!
-	for _ in $(seq 100); do has sample=10 && has buffer_size=8388608 && break; sleep 0.1; done
-	sleep 0.5
+	window_begun s.grt
 	check "set until SIG$signal" has max_events_per_sec=1000
 	kill -$signal $pid
 	wait $pid
@@ -154,11 +154,11 @@ check "which runs on with its own settings" is_as_before
 check "and still runs" grep -q running $D/control
 "$GRTRACE" stop >/dev/null
 
-"$GRTRACE" record -o m.grt --sample 10 --rate 1000 -d 3 2>err &
+"$GRTRACE" record -o m.grt --sample 10 --rate 1000 2>err &
 pid=$!
-for _ in $(seq 100); do has max_events_per_sec=1000 && break; sleep 0.1; done
-sleep 0.5
+window_begun m.grt
 echo sample=77 >$D/config
+kill -INT $pid
 wait $pid
 output=$(cat err)
 check "what another user changes meanwhile is told" says "sample was changed by another program during the recording, from '10' to '77'"

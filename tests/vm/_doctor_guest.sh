@@ -115,10 +115,11 @@ echo clear >$debugfs/control
 run doctor
 check "not started" finds tracing NO 'not started; try: sudo grtrace record'
 
-"$GRTRACE" record -e kmod -o held.grt -d 4 2>/dev/null &
-sleep 1.5
+"$GRTRACE" record -e kmod -o held.grt 2>/dev/null &
+window_begun held.grt
 run doctor kmod
 expect "another reader" 3 'process [0-9]+ \(grtrace\) reads it'
+kill -INT $!
 wait
 run doctor -i held.grt
 expect "its recording" 0 '^  adapter +works +virtio_gpu sees its driver'

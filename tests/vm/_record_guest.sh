@@ -80,10 +80,7 @@ check "and puts it back" test "$(cat $debugfs/buffer_size)" = 4194304
 # By sudo nothing of root's is left but open files; what only root may write is put back through them.
 SUDO_UID=1000 SUDO_GID=1000 "$GRTRACE" record -e kmod --rate 1000000 --buffer 8M -o /tmp/sudo.grt 2>sudo.err &
 recorder=$!
-for ((i = 0; i < 100; i++)); do
-	! grep -q '^NoNewPrivs:.1' /proc/$recorder/status || break
-	sleep 0.1
-done
+await 'grep -q "^NoNewPrivs:.1" /proc/$recorder/status'
 output=$(cat /proc/$recorder/status)
 check "record becomes who called sudo" says $'^Uid:\t1000\t1000\t1000\t1000$'
 check "and has no capability" says $'^CapEff:\t0000000000000000$'
@@ -100,23 +97,24 @@ check "it has the module's balance" grep -q 'kmod_balance = "emitted=[1-9]' /tmp
 check "the settings are put back" test "$(cat $debugfs/buffer_size) $(cat $debugfs/max_events_per_sec)" = "4194304 0"
 check "and the module is stopped" grep -q stopped $debugfs/control
 
-"$GRTRACE" record -e kmod -o first.grt -d 3 2>first.err &
+"$GRTRACE" record -e kmod -o first.grt 2>first.err &
 first=$!
-sleep 1
+window_begun first.grt
 run record -e kmod -o second.grt true
 expect "a second reader is refused, with the pid of the first" 3 "process $first \(grtrace\) reads it"
 emit 101
+kill -INT $first
 wait $first
 output=$(cat first.err)
 check "the first has the events of its time" says '101 events, 0 lost|[0-9]{3,} events, 0 lost'
 "$GRTRACE" dump first.grt >first.txt
 check "every one of them" test "$(grep -c 'ctx=77 ' first.txt)" = 101
 
-sleep 4 &
+sleep 600 &
 target=$!
 "$GRTRACE" record -e kmod -o pid.grt -p $target 2>/dev/null &
 recorder=$!
-sleep 1
+window_begun pid.grt
 emit 10
 kill $target
 wait $recorder
@@ -127,7 +125,7 @@ check "the filter is put back" grep -qx filter_pid=0 $debugfs/config
 
 "$GRTRACE" record -e kmod -o kill.grt 2>/dev/null &
 recorder=$!
-sleep 0.5
+window_begun kill.grt
 render 1
 sleep 0.5
 kill -KILL $recorder
@@ -140,7 +138,7 @@ check "which leaves it off" grep -qx stopped $debugfs/control
 "$GRTRACE" start >/dev/null
 "$GRTRACE" record -e kmod -o kill2.grt 2>/dev/null &
 recorder=$!
-sleep 1
+window_begun kill2.grt
 kill -KILL $recorder
 wait $recorder 2>/dev/null
 check "tracing that the user started stays on" grep -qx running $debugfs/control
@@ -158,10 +156,11 @@ done
 check "cat events0..N has every event" test $total = 53
 
 echo clear >$debugfs/control
-"$GRTRACE" record --raw - -d 2 2>/dev/null >raw.bin &
+"$GRTRACE" record --raw - 2>/dev/null >raw.bin &
 recorder=$!
-sleep 0.5
+await 'grep -q running $debugfs/control'
 emit 31
+kill -INT $recorder
 wait $recorder
 check "record --raw has every event" test "$("$GRTRACE" dump raw.bin | grep -c ctx=77)" = 31
 

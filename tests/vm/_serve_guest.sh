@@ -34,7 +34,7 @@ check "serve runs without root" says '^grtrace serve: http://127.0.0.1:9738/metr
 check "and keeps no capability" grep -qE '^CapPrm:.0000000000000000$' /proc/$service/status
 printf '%s\n' '0 gfx 300us count=200 every=5ms' >workload
 "$player" -q -o truth.csv workload
-for ((i = 0; i < 100; i++)); do
+for ((i = 0; i < 1200; i++)); do
 	page page
 	[ "$(value 'grtrace_gpu_jobs_total{')" != 200 ] || break
 	sleep 0.1

@@ -309,6 +309,19 @@ static uint32_t alloc(uint32_t *a, uint32_t *params)
 	return 0;
 }
 
+/* It goes when all that was before has been read, which a recorder may do late. */
+static bool is_gone(const struct log *l)
+{
+	uint64_t gone = l->on + l->gone;
+
+	if (!l->gone || !l->on || now(CLOCK_MONOTONIC) < gone || l->get != l->put)
+		return false;
+	for (unsigned int i = 0; i < step_count; i++)
+		if (steps[i].what && &logs[steps[i].gpu] == l && l->on + steps[i].us * 1000 < gone)
+			return false;
+	return true;
+}
+
 static uint32_t control(uint32_t *c, uint32_t *params)
 {
 	const struct rule *r = refused(c[2]);
@@ -322,7 +335,7 @@ static uint32_t control(uint32_t *c, uint32_t *params)
 	}
 	if (!o)
 		return 0x36;
-	if (l->gone && l->on && now(CLOCK_MONOTONIC) > l->on + l->gone)
+	if (is_gone(l))
 		return 0xf;
 	switch (c[2]) {
 	case 0x205:

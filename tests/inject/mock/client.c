@@ -140,25 +140,49 @@ static void before(void)
 	wait_for_device();
 }
 
+/* When the first launches of during() had returned. */
+static long launched_at;
+
+static long clock_ms(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
 /* It lasts for so long that it is noticed. */
 static void during(long ms)
 {
 	for (long t = 0; t < ms; t += 20) {
 		launches("during", 2);
+		if (!t)
+			launched_at = clock_ms();
 		wait_for_device();
 		pause_ms(20);
 	}
 	printf("during %ld\n", ms / 20 * 2);
 }
 
+/* Prints how long it had the buffers at least, and at most, in all. */
 static void profiled(long ms)
 {
+	static long least, most;
+	long begin = clock_ms(), stop;
+	bool unknown = getenv("MOCK_BOTH_KINDS");
+
 	profiler_starts();
 	during(ms);
+	stop = clock_ms();
+	least += stop - launched_at;
 	profiler_stops();
 	printf("client %lu\n", client.kernels);
-	/* until it is noticed that it is over */
-	pause_ms(500);
+	/* until it is noticed that it is over, and a moment more; with both kinds enabled it cannot be */
+	for (int i = 0; i < 600 && !unknown && !mock.kinds[CUPTI_KIND_CONCURRENT_KERNEL]; i++)
+		pause_ms(100);
+	pause_ms(unknown ? 500 : 100);
+	most += clock_ms() - begin;
+	printf("held %ld %ld\n", least, most);
 }
 
 static void after(void)

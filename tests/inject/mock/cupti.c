@@ -69,6 +69,7 @@ int cuptiSubscribe(void **subscriber, cupti_callback_fn fn, void *user)
 	if (mock.taken || is_refused(1))
 		return CUPTI_MULTIPLE_SUBSCRIBERS;
 	mock.taken = true;
+	mock.subscribed++;
 	mock.callback = fn;
 	*subscriber = (void *)++mock.client;
 	return 0;
@@ -123,6 +124,7 @@ int cuptiSubscribe_v2(void **subscriber, cupti_callback_fn fn, void *user, struc
 		return 0;
 	}
 	mock.taken = true;
+	mock.subscribed++;
 	mock.several = what->several;
 	mock.callback = fn;
 	*subscriber = (void *)++mock.client;

@@ -23,7 +23,7 @@
 /**
  * struct mock - the state that driver and CUPTI share
  * @version: of CUPTI
- * @taken: another client has subscribed
+ * @taken: another client has subscribed; @subscribed: how often one did
  * @next: the next correlation id, of which CUPTI shows 32 bits; @frozen: all calls have that one, as
  *	after the call @freezes_at, 0: none
  * @zero_stamps: kernels have no stamps
@@ -50,6 +50,7 @@
 struct mock {
 	uint32_t version;
 	bool taken;
+	unsigned long subscribed;
 	uint64_t next;
 	uint64_t freezes_at;
 	bool frozen;

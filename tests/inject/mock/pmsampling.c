@@ -429,5 +429,8 @@ int cuptiPmSamplingDecodeData(struct pm_decode *p)
 	}
 	while (s->decoded + s->interval <= until && image->begun < image->room && !s->half)
 		add(s, image, s->on && s->number % 5 == 4 && s->decoded + 2 * s->interval > until);
+	/* who comes late finds more than fits, which is for the next image */
+	if (s->decoded + s->interval <= until && image->begun == image->room)
+		p->stopped = PM_STOPPED_FULL;
 	return 0;
 }
