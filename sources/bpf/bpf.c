@@ -33,9 +33,9 @@
 #include "shared.h"
 #include "bpf_devices.h"
 #include "bpf_duty.h"
+#include "bpf_embedded.h"
 #include "bpf_format.h"
 #include "bpf_functions.h"
-#include "bpf_objects.h"
 #include "bpf_rings.h"
 #include "bpf_samples.h"
 #include "bpf_stacks.h"
@@ -331,24 +331,6 @@ static unsigned int grt_bpf_choose(int tracefs, struct bpf_object *o)
 	return n;
 }
 
-static const struct object_row *grt_bpf_find_object(const char *name)
-{
-	for (size_t i = 0; i < sizeof(object_rows) / sizeof(object_rows[0]); i++)
-		if (!strcmp(object_rows[i].name, name))
-			return &object_rows[i];
-	return NULL;
-}
-
-static struct bpf_object *grt_bpf_open_object(const char *name)
-{
-	const struct object_row *row = grt_bpf_find_object(name);
-	struct bpf_object_open_opts opts = {.sz = sizeof(opts), .object_name = name};
-	size_t size;
-	const void *bytes = row ? row->bytes(&size) : NULL;
-
-	return bytes ? bpf_object__open_mem(bytes, size, &opts) : NULL;
-}
-
 static int grt_bpf_open_failed(const char *name, int code, struct grt_err *err)
 {
 	if (code == -EACCES && !geteuid())
@@ -411,7 +393,7 @@ int grt_bpf_probe(const char *const *objects, struct grt_err *err)
 		return tracefs;
 	libbpf_set_print(keep_warning);
 	for (const char *const *name = objects; *name; name++) {
-		o = grt_bpf_open_object(*name);
+		o = grt_bpf_embedded_open(*name);
 		n += o ? grt_bpf_choose(tracefs, o) : 0;
 		bpf_object__close(o);
 	}
@@ -548,7 +530,7 @@ static void grt_bpf_refuse(struct capture *c, const char *name)
 static int choose_object(struct capture *c, const char *name, struct bpf_object **found,
 			 unsigned int *programs, struct grt_err *err)
 {
-	struct bpf_object *o = grt_bpf_open_object(name);
+	struct bpf_object *o = grt_bpf_embedded_open(name);
 	const char *other = name;
 
 	*found = o;
