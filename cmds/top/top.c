@@ -60,7 +60,7 @@ static const struct cmd_opt opts[] = {
 	{"last-size", 0, OPT_SIZE, "SIZE", &opt.last_size,
 	 "live: limit of the memory for --last (default: 64M)"},
 	{"no-last", 0, OPT_FLAG, NULL, &opt.no_last,
-	 "live: keep nothing for that, so that the screen costs as little as -b: BPF programs sum up jobs"},
+	 "live: keep nothing for that"},
 	TERMINAL_WIDE_OPTION(&opt.wide),
 	{NULL, 0, OPT_FLAG, NULL, NULL, NULL},
 };
