@@ -42,8 +42,8 @@ struct grt_job_sums;
  *	those in flight
  * @sums: with @whole: sources that can sum up finished jobs hand them out by struct source.sums, without
  *	records
- * @keep_jobs: with @sums: bytes of memory in which sources keep the last of those jobs, for struct source.hand;
- *	each one subtracts what it takes. NULL: none are kept
+ * @keep_jobs: with @sums: bytes of memory in which sources keep the last of those jobs, for struct
+ *source.hand; each one subtracts what it takes. NULL: none are kept
  * @named: the user has named this source
  * @taken: the recorder reads all packets, to keep them in memory or in segments: traced programs write no
  *	files
@@ -149,8 +149,8 @@ typedef int source_hand(void *arg, unsigned int cpu, const char *data, size_t le
  * @sums: after running(): calls @fn for the jobs that it has summed up since the moment before, and clears
  *	them. Return: 0, or the result of @fn, which ends the loop
  * @held: what it has for hand(); NULL: nothing
- * @hand: calls @fn for packets with a JOB record of each job that was summed up and complete from @from to @to,
- *	ns. They stay. read() never returns these packets, which belong into files of their own, one for each
+ * @hand: calls @fn for packets with a JOB record of each job that was summed up and complete from @from to
+ *@to, ns. They stay. read() never returns these packets, which belong into files of their own, one for each
  *	stream. Return: 0, the result of @fn, or -errno
  * @flush: makes everything captured so far readable; NULL: everything always is
  * @name_frames: names the frames of the stacks so far, some with each call, during capture. Return: 1: done;

@@ -59,8 +59,7 @@ static const struct cmd_opt opts[] = {
 	{"last", 0, OPT_SECONDS, "TIME", &opt.last, "live: keep this time in memory for -o (default: 30)"},
 	{"last-size", 0, OPT_SIZE, "SIZE", &opt.last_size,
 	 "live: limit of the memory for --last (default: 64M)"},
-	{"no-last", 0, OPT_FLAG, NULL, &opt.no_last,
-	 "live: keep nothing for that"},
+	{"no-last", 0, OPT_FLAG, NULL, &opt.no_last, "live: keep nothing for that"},
 	TERMINAL_WIDE_OPTION(&opt.wide),
 	{NULL, 0, OPT_FLAG, NULL, NULL, NULL},
 };

@@ -416,9 +416,10 @@ int grt_bpf_probe_driver(const char *const *objects, const char *driver, struct 
 			   "no GPU of %s on this system", driver);
 }
 
-static const char *const shared_maps[] = {
-	"events",   "counts", "jobs",	"wholes",     "rings", "ring_names", "deps",	   "waits",
-	"commands", "stacks", "walked", ".data.gate", "sums",  "sum_rings",  "sum_places", ".data.sums", "kept"};
+static const char *const shared_maps[] = {"events",	"counts",     "jobs",  "wholes",    "rings",
+					  "ring_names", "deps",	      "waits", "commands",  "stacks",
+					  "walked",	".data.gate", "sums",  "sum_rings", "sum_places",
+					  ".data.sums", "kept"};
 
 /* Whether jobs that its programs see become JOB records. It comes first where it takes part. */
 static bool makes_wholes(const struct bpf_object *o)
@@ -1576,7 +1577,8 @@ static int grt_bpf_hand_packets(struct handing *h, unsigned int cpu, char *room,
 	size_t n;
 	int ret = 0;
 
-	while (!ret && (n = grt_packer_read(h->packer, cpu, room, HAND_BYTES, UINT64_MAX, GRT_PACK_NOW, &none)))
+	while (!ret &&
+	       (n = grt_packer_read(h->packer, cpu, room, HAND_BYTES, UINT64_MAX, GRT_PACK_NOW, &none)))
 		ret = fn(arg, cpu, room, n);
 	return ret;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The BPF objects, which are in this program packed by gzip: they would be a third of it. One is unpacked when it
- * is opened, which takes about a millisecond.
+ * The BPF objects, which are in this program packed by gzip: they would be a third of it. One is unpacked
+ * when it is opened, which takes about a millisecond.
  */
 #ifndef GRTRACE_BPF_EMBEDDED_H
 #define GRTRACE_BPF_EMBEDDED_H

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Records of the last jobs in sums, which stay in a ring buffer of the kernel until somebody wants a recording of
- * them: no job costs this process more than a look at the length of its record, when that is freed. Programs find
- * room as long as this process frees the oldest records often enough; without room a job is no sum, but a record
- * for this process, so none is lost.
+ * Records of the last jobs in sums, which stay in a ring buffer of the kernel until somebody wants a
+ * recording of them: no job costs this process more than a look at the length of its record, when that is
+ * freed. Programs find room as long as this process frees the oldest records often enough; without room a job
+ * is no sum, but a record for this process, so none is lost.
  *
  * Memory: the size of the ring buffer, and while a recording is written about as much again.
  */
@@ -49,8 +49,8 @@ void grt_bpf_kept_look(struct grt_bpf_kept *k);
 /**
  * grt_bpf_kept_each - calls @fn for each record; they stay
  * @fn: gets BPF_KEPT_BYTES bytes. Return: 0 or -errno, which ends the loop
- * Return: 0, -errno of @fn, -EPROTO: there is something else in the ring buffer, or -EAGAIN: a program does not
- * end its record
+ * Return: 0, -errno of @fn, -EPROTO: there is something else in the ring buffer, or -EAGAIN: a program does
+ * not end its record
  */
 int grt_bpf_kept_each(const struct grt_bpf_kept *k, int (*fn)(void *arg, const char *record), void *arg);
 

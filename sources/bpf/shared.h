@@ -187,7 +187,8 @@ struct grt_bpf_comm {
 	char owner[BPF_COMM];
 };
 
-/* The size of a record that is kept: a struct grt_bpf_record, a struct grt_bpf_comm and a struct grt_ev_job. */
+/* The size of a record that is kept: a struct grt_bpf_record, a struct grt_bpf_comm and a struct grt_ev_job.
+ */
 #define BPF_KEPT_BYTES \
 	(sizeof(struct grt_bpf_record) + sizeof(struct grt_bpf_comm) + sizeof(struct grt_ev_job))
 
