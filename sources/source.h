@@ -43,7 +43,7 @@ struct grt_job_sums;
  * @sums: with @whole: sources that can sum up finished jobs hand them out by struct source.sums, without
  *	records
  * @keep_jobs: with @sums: bytes of memory in which sources keep the last of those jobs, for struct
- *source.hand; each one subtracts what it takes. NULL: none are kept
+ *	source.hand; each one subtracts what it takes. NULL: none are kept
  * @named: the user has named this source
  * @taken: the recorder reads all packets, to keep them in memory or in segments: traced programs write no
  *	files
@@ -150,7 +150,7 @@ typedef int source_hand(void *arg, unsigned int cpu, const char *data, size_t le
  *	them. Return: 0, or the result of @fn, which ends the loop
  * @held: what it has for hand(); NULL: nothing
  * @hand: calls @fn for packets with a JOB record of each job that was summed up and complete from @from to
- *@to, ns. They stay. read() never returns these packets, which belong into files of their own, one for each
+ *	@to, ns. They stay. read() never returns these packets, which belong into files of their own, one for each
  *	stream. Return: 0, the result of @fn, or -errno
  * @flush: makes everything captured so far readable; NULL: everything always is
  * @name_frames: names the frames of the stacks so far, some with each call, during capture. Return: 1: done;
