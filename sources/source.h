@@ -150,8 +150,8 @@ typedef int source_hand(void *arg, unsigned int cpu, const char *data, size_t le
  *	them. Return: 0, or the result of @fn, which ends the loop
  * @held: what it has for hand(); NULL: nothing
  * @hand: calls @fn for packets with a JOB record of each job that was summed up and complete from @from to
- *	@to, ns. They stay. read() never returns these packets, which belong into files of their own, one for each
- *	stream. Return: 0, the result of @fn, or -errno
+ *	@to, ns. The records stay. read() never returns these packets, which belong into files of their own,
+ *	one for each stream. Return: 0, the result of @fn, or -errno
  * @flush: makes everything captured so far readable; NULL: everything always is
  * @name_frames: names the frames of the stacks so far, some with each call, during capture. Return: 1: done;
  *	0: not yet, or -errno. NULL: no stack needs this
