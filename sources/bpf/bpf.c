@@ -2014,6 +2014,7 @@ int grt_bpf_sums(void *state, int (*fn)(void *arg, struct grt_job_sums *sums), v
 
 void grt_bpf_held(void *state, struct source_held *held)
 {
+	*held = (struct source_held){0};
 }
 
 int grt_bpf_hand(void *state, uint64_t from, uint64_t to, source_hand *fn, void *arg)
