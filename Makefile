@@ -48,6 +48,11 @@ KDIR	?= $(firstword $(wildcard /lib/modules/$(shell uname -r)/build/Makefile) \
 	   $(shell ls -d /lib/modules/*/build/Makefile /usr/src/linux-headers-*-amd64/Makefile 2>/dev/null | sort -V -r))
 override KDIR := $(patsubst %/Makefile,%,$(KDIR))
 
+# Tables of pointers take a sixteenth of their relocations' room in this form, which the C library must know.
+RELR	:= $(if $(STATIC),,$(shell printf \
+	   '\043include <features.h>\n\043if !__GLIBC_PREREQ(2, 36)\n\043error\n\043endif\nint main(void) { return 0; }' | \
+	   $(CC) -x c -pie -fPIC -Wl,--fatal-warnings,-z,pack-relative-relocs -o /dev/null - 2>/dev/null && \
+	   echo -Wl,-z,pack-relative-relocs))
 # Libraries go into programs whole, so that they run where none of them is installed, unless SHARED says otherwise.
 lib	= $(if $(SHARED),-l$(1),-l:lib$(1).a)
 
@@ -97,7 +102,7 @@ ALIASES	 := $(shell sed -n 's/^GRT_ALIAS("\([^"]*\)", \([a-z]*\))/\1 \2/p' cmds/
 HEADERS	 := $(wildcard include/grtrace/*.h include/grtrace/*.def)
 EVENT_ROWS := $(wildcard include/grtrace/events/*.def)
 BPF_SRC	 := $(wildcard sources/bpf/*.bpf.c)
-BPF_SKEL := $(if $(has_bpf),$(patsubst sources/bpf/%.bpf.c,$(O)/bpf/%.skel.h,$(BPF_SRC)))
+BPF_PACKED := $(if $(has_bpf),$(patsubst sources/bpf/%.bpf.c,$(O)/bpf/%.bpf.o.gz,$(filter-out sources/bpf/threads.bpf.c,$(BPF_SRC))))
 
 WARN	:= -Wall -Wextra -Wno-unused-parameter -Wstrict-prototypes -Wmissing-prototypes -Wvla $(if $(WERROR),-Werror)
 # What root runs on files of others, and what runs in their programs. _FORTIFY_SOURCE needs an optimizer, and
@@ -216,7 +221,7 @@ $(LIBA): $(LIB_OBJ)
 	$(call say,AR,$@)rm -f $@ && $(AR) rcsD $@ $(LIB_OBJ)
 
 $(BIN): $(CMD_OBJ) $(LIBA)
-	$(call say,LINK,$@)$(CC) $(if $(STATIC),,-pie) $(ALL_LDFLAGS) -o $@ $(CMD_OBJ) $(LIBA) $(if $(has_bpf),$(BPF_LIBS)) $(if $(has_curses),$(CURSES_LIBS)) $(LIB_LIBS)
+	$(call say,LINK,$@)$(CC) $(if $(STATIC),,-pie) $(RELR) $(ALL_LDFLAGS) -o $@ $(CMD_OBJ) $(LIBA) $(if $(has_bpf),$(BPF_LIBS)) $(if $(has_curses),$(CURSES_LIBS)) $(LIB_LIBS)
 
 # ------------------------------------------------------- the injected library
 
@@ -249,15 +254,15 @@ $(O)/bpf/%.bpf.o: sources/bpf/%.bpf.c $(filter-out sources/bpf/bpf%,$(wildcard s
 $(O)/bpf/%.skel.h: $(O)/bpf/%.bpf.o
 	$(Q)$(BPFTOOL) gen skeleton $< name $*_bpf >$@
 
-# The objects by name, for the loader.
-$(O)/bpf/bpf_objects.h: $(BPF_SKEL) Makefile
-	@{ $(foreach o,$(BPF_SKEL),echo '#include "$(notdir $(o))"';) \
-		echo 'struct object_row { const char *name; const void *(*bytes)(size_t *size); };'; \
-		echo 'static const struct object_row object_rows[] = {'; \
-		$(foreach o,$(BPF_SKEL:.skel.h=),echo '	{"$(notdir $(o))", $(notdir $(o))_bpf__elf_bytes},';) \
-		echo '};'; } >$@
+$(O)/bpf/%.bpf.o.gz: $(O)/bpf/%.bpf.o
+	$(Q)gzip -9n <$< >$@
 
-$(O)/obj/sources/bpf/bpf.o $(O)/obj/sources/bpf/bpf_threads.o: $(if $(has_bpf),$(O)/bpf/bpf_objects.h)
+# The packed objects by name, for the loader; `threads` has a skeleton instead.
+$(O)/bpf/bpf_objects.h: $(BPF_PACKED) Makefile
+	@printf 'BPF_OBJECT(%s, "%s")\n' $(foreach o,$(BPF_PACKED),$(notdir $(o:.bpf.o.gz=)) $(o)) >$@
+
+$(O)/obj/sources/bpf/bpf_embedded.o: $(if $(has_bpf),$(O)/bpf/bpf_objects.h)
+$(O)/obj/sources/bpf/bpf_threads.o: $(if $(has_bpf),$(O)/bpf/threads.skel.h)
 
 # The queries of sql/ as rows for cmds/fleet.c: FLEET_SQL("name", "line\n" ...)
 $(O)/sql/fleet_sql.h: $(wildcard sql/*.sql) Makefile

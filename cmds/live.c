@@ -82,6 +82,7 @@ struct live_input {
  * @target: pidfd of the process that is watched, -1: all processes are
  * @stack: stacks are recorded
  * @whole_jobs, @sums: see struct live_setup.whole and .sums
+ * @keep_jobs: bytes that are left of struct live_setup.keep_jobs
  * @slack: how long after its time an event can be read, ns
  * @moved: bytes read since it was last set to 0
  * @meter: state of each stream
@@ -102,6 +103,7 @@ struct live {
 	bool stack;
 	bool whole_jobs;
 	bool sums;
+	uint64_t keep_jobs;
 	uint64_t slack;
 	uint64_t moved;
 	struct meter *meter;
@@ -194,6 +196,7 @@ static int live_open_source(struct live *l, const struct source *source, const s
 		.gpu_users = setup->gpu_users,
 		.whole = setup->whole,
 		.sums = setup->sums,
+		.keep_jobs = setup->keep_jobs ? &l->keep_jobs : NULL,
 		.named = !setup->any,
 		.taken = true,
 		.uid = (uid_t)-1,
@@ -276,6 +279,7 @@ int live_open(struct live **out, const struct live_setup *setup, struct grt_err 
 	l->stack = setup->stack;
 	l->whole_jobs = setup->whole;
 	l->sums = setup->sums;
+	l->keep_jobs = setup->keep_jobs;
 	l->keep = setup->keep;
 	l->arg = setup->arg;
 	l->slack = SLACK_NS;
@@ -489,8 +493,33 @@ bool live_files(const struct live *l, unsigned int i, struct live_files *files)
 
 	if (i >= l->inputs)
 		return false;
-	*files = (struct live_files){in->source->name, in->places, in->streams, in->source->uncut};
+	*files = (struct live_files){in->source->name, in->places, in->streams, in->source->uncut,
+				     in->source->hand ? in->streams : 0};
 	return true;
+}
+
+uint64_t live_held(const struct live *l, uint64_t *from)
+{
+	struct source_held held = {0};
+	uint64_t bytes = 0;
+
+	*from = 0;
+	for (const struct live_input *in = l->input; in < l->input + l->inputs; in++) {
+		if (!in->source->held)
+			continue;
+		in->source->held(in->state, &held);
+		*from = held.from > *from ? held.from : *from;
+		bytes += held.bytes;
+	}
+	return bytes;
+}
+
+int live_hand(const struct live *l, unsigned int i, uint64_t from, uint64_t to,
+	      int (*fn)(void *arg, unsigned int cpu, const char *data, size_t len), void *arg)
+{
+	const struct live_input *in = &l->input[i];
+
+	return in->source->hand ? in->source->hand(in->state, from, to, fn, arg) : 0;
 }
 
 int live_describe(struct live *l, struct grt_env *env, int room)

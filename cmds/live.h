@@ -38,6 +38,8 @@ struct live;
  *	has another record before the tick, without a COMPLETE
  * @sums: with @whole: a source may also sum up jobs that were submitted and completed between two ticks, and
  *	hand out the sums, see struct live_limits
+ * @keep_jobs: with @sums: bytes of memory in which the sources keep the last of those jobs, see live_hand();
+ *	0: they do not
  * @keep: gets all complete packets that are read; @place is the number of their file in a recording of
  *	the @source-th source. Return: 0 or -errno, which ends the run. May be NULL
  * @arg: argument of @keep
@@ -55,6 +57,7 @@ struct live_setup {
 	bool stack;
 	bool whole;
 	bool sums;
+	uint64_t keep_jobs;
 	int (*keep)(void *arg, unsigned int place, unsigned int source, const char *data, size_t len);
 	void *arg;
 	void (*note)(const char *text);
@@ -64,12 +67,14 @@ struct live_setup {
  * struct live_files - the files that a source's packets would have in a recording
  * @places: number of files; files from @streams on are created with their first packet
  * @uncut: see struct source
+ * @handed: number of files for the packets of live_hand(), created with their first packet
  */
 struct live_files {
 	const char *source;
 	unsigned int places;
 	unsigned int streams;
 	bool uncut;
+	unsigned int handed;
 };
 
 /**
@@ -121,6 +126,21 @@ int live_start(struct live *l, struct grt_err *err);
 
 /** live_files - the files of the @i-th source, after live_start(). Return: false after the last source */
 bool live_files(const struct live *l, unsigned int i, struct live_files *files);
+
+/**
+ * live_held - what the sources keep beside the packets of struct live_setup.keep
+ * @from: all of it from this time on is there, ns
+ * Return: bytes of memory for it
+ */
+uint64_t live_held(const struct live *l, uint64_t *from);
+
+/**
+ * live_hand - the packets of the @i-th source with the jobs that it keeps, complete from @from to @to, ns
+ * @fn: gets whole packets of a CPU, for a file of their own. Return: 0 or -errno
+ * Return: 0, the result of @fn, or -errno
+ */
+int live_hand(const struct live *l, unsigned int i, uint64_t from, uint64_t to,
+	      int (*fn)(void *arg, unsigned int cpu, const char *data, size_t len), void *arg);
 
 /** live_describe - the descriptions of the sources, for the metadata. Return: entries written, at most @room
  */

@@ -42,6 +42,8 @@ struct grt_job_sums;
  *	those in flight
  * @sums: with @whole: sources that can sum up finished jobs hand them out by struct source.sums, without
  *	records
+ * @keep_jobs: with @sums: bytes of memory in which sources keep the last of those jobs, for struct
+ *	source.hand; each one subtracts what it takes. NULL: none are kept
  * @named: the user has named this source
  * @taken: the recorder reads all packets, to keep them in memory or in segments: traced programs write no
  *	files
@@ -70,6 +72,7 @@ struct source_setup {
 	bool program;
 	bool whole;
 	bool sums;
+	uint64_t *keep_jobs;
 	bool named;
 	bool taken;
 	const struct grt_duty *duty;
@@ -80,6 +83,19 @@ struct source_setup {
 	void *arg;
 	void (*note)(const char *text);
 };
+
+/**
+ * struct source_held - the jobs that a source keeps
+ * @from: all that were complete at this time or later are there, ns
+ * @bytes: memory for them
+ */
+struct source_held {
+	uint64_t from;
+	uint64_t bytes;
+};
+
+/* Gets whole packets of a CPU. Return: 0 or -errno */
+typedef int source_hand(void *arg, unsigned int cpu, const char *data, size_t len);
 
 /**
  * struct source - one live input
@@ -132,6 +148,10 @@ struct source_setup {
  *	it has no sums
  * @sums: after running(): calls @fn for the jobs that it has summed up since the moment before, and clears
  *	them. Return: 0, or the result of @fn, which ends the loop
+ * @held: what it has for hand(); NULL: nothing
+ * @hand: calls @fn for packets with a JOB record of each job that was summed up and complete from @from to
+ *	@to, ns. The records stay. read() never returns these packets, which belong into files of their own,
+ *	one for each stream. Return: 0, the result of @fn, or -errno
  * @flush: makes everything captured so far readable; NULL: everything always is
  * @name_frames: names the frames of the stacks so far, some with each call, during capture. Return: 1: done;
  *	0: not yet, or -errno. NULL: no stack needs this
@@ -183,6 +203,8 @@ struct source {
 	int (*running)(void *state, uint64_t at, struct grt_err *err);
 	void (*bound)(void *state, uint64_t at);
 	int (*sums)(void *state, int (*fn)(void *arg, struct grt_job_sums *sums), void *arg);
+	void (*held)(void *state, struct source_held *held);
+	int (*hand)(void *state, uint64_t from, uint64_t to, source_hand *fn, void *arg);
 	int (*flush)(void *state, struct grt_err *err);
 	int (*name_frames)(void *state);
 	ssize_t (*read)(void *state, unsigned int i, void *buf, size_t len);

@@ -304,6 +304,16 @@ static int box_give_up(struct box *b, int ret)
 	return ret;
 }
 
+int box_add(struct box *b, unsigned int i, const void *data, size_t len, struct grt_err *err)
+{
+	return recording_write(&b->snapshot, i, data, len, err);
+}
+
+static int box_write_rest(struct box *b, uint64_t from, uint64_t to, struct grt_err *err)
+{
+	return b->ops.rest ? b->ops.rest(b->ops.arg, from, to, err) : 0;
+}
+
 int box_save(struct box *b, const char *path, uint64_t to, struct box_saved *out, struct grt_err *err)
 {
 	int ret;
@@ -316,7 +326,9 @@ int box_save(struct box *b, const char *path, uint64_t to, struct box_saved *out
 		recording_close(&b->snapshot);
 		return ret;
 	}
-	ret = box_fill(b, err) ?: recording_finish(&b->snapshot, err);
+	ret = box_fill(b, err)
+		      ?: box_write_rest(b, out->from, to, err)
+		      ?: recording_finish(&b->snapshot, err);
 	if (ret)
 		return box_give_up(b, ret);
 	out->events = b->snapshot.events;

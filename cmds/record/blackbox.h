@@ -38,10 +38,13 @@ struct box_packet;
  * @files: adds the streams' files to a recording. Return: 0 or -errno
  * @metadata: writes the metadata of a snapshot into @dir, which is complete from @from to @to; UINT64_MAX:
  *	it is still being written
+ * @rest: writes packets that are not kept here, with box_add(), into box_save()'s recording from @from to
+ *	@to; may be NULL
  */
 struct box_ops {
 	int (*files)(void *arg, struct recording *r, struct grt_err *err);
 	int (*metadata)(void *arg, int dir, uint64_t from, uint64_t to, struct grt_err *err);
+	int (*rest)(void *arg, uint64_t from, uint64_t to, struct grt_err *err);
 	void *arg;
 };
 
@@ -130,6 +133,9 @@ struct box_saved {
  * Return: 0, or -errno; then there is no recording
  */
 int box_save(struct box *b, const char *path, uint64_t to, struct box_saved *out, struct grt_err *err);
+
+/** box_add - from @rest of the operations: writes whole packets into file @i. Return: 0 or -errno */
+int box_add(struct box *b, unsigned int i, const void *data, size_t len, struct grt_err *err);
 
 /** box_free - frees all that the box owns */
 void box_free(struct box *b);

@@ -116,7 +116,7 @@ int record_set_box(struct run *run)
 		.after = (uint64_t)((record_opt.after > 0 ? record_opt.after : LAST_AFTER) * NS_PER_S),
 		.pause = (uint64_t)((record_opt.pause > 0 ? record_opt.pause : LAST_PAUSE) * NS_PER_S),
 	};
-	const struct box_ops ops = {output_add_files, record_snapshot_metadata, run};
+	const struct box_ops ops = {output_add_files, record_snapshot_metadata, NULL, run};
 	char word[64];
 
 	if (!(record_opt.last > 0))

@@ -59,8 +59,7 @@ static const struct cmd_opt opts[] = {
 	{"last", 0, OPT_SECONDS, "TIME", &opt.last, "live: keep this time in memory for -o (default: 30)"},
 	{"last-size", 0, OPT_SIZE, "SIZE", &opt.last_size,
 	 "live: limit of the memory for --last (default: 64M)"},
-	{"no-last", 0, OPT_FLAG, NULL, &opt.no_last,
-	 "live: keep nothing for that, so that the screen costs as little as -b: BPF programs sum up jobs"},
+	{"no-last", 0, OPT_FLAG, NULL, &opt.no_last, "live: keep nothing for that"},
 	TERMINAL_WIDE_OPTION(&opt.wide),
 	{NULL, 0, OPT_FLAG, NULL, NULL, NULL},
 };
@@ -340,6 +339,11 @@ static int top_run_live(struct top *t, struct live *l)
 	return top_save_at_end(t, top_finish(t, &err, ret));
 }
 
+static uint64_t last_size(void)
+{
+	return opt.last_size ?: LAST_SIZE;
+}
+
 /* Return: 0 or -ENOMEM */
 static int top_keep(struct top *t)
 {
@@ -348,7 +352,7 @@ static int top_keep(struct top *t)
 	t->output = opt.output ?: OUTPUT;
 	if (opt.no_last || ((opt.batch || opt.json) && !opt.output))
 		return 0;
-	return top_last_new(&t->last, (uint64_t)(seconds * 1e9), opt.last_size ?: LAST_SIZE);
+	return top_last_new(&t->last, (uint64_t)(seconds * 1e9), last_size());
 }
 
 static int top_watch(struct top *t)
@@ -360,7 +364,8 @@ static int top_watch(struct top *t)
 		.any = !opt.sources,
 		.stack = opt.stack,
 		.whole = !opt.stack && (!opt.sources || !strstr(opt.sources, "cuda")),
-		.sums = !t->last,
+		.sums = true,
+		.keep_jobs = t->last ? last_size() / 2 : 0,
 		.keep = t->last ? top_last_keep : NULL,
 		.arg = t->last,
 		.note = top_tell,

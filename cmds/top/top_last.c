@@ -17,19 +17,40 @@
 
 #define ENV_ROOM 128
 
-/** struct top_last - @ns: limit of the time that is kept; @live: the run whose packets are kept */
+/**
+ * struct top_last - the last seconds
+ * @live: the run whose packets are kept, and which keeps the jobs that are in no packet
+ * @ns, @bytes: limits of time and memory
+ * @handed: by source, the first of its files in the recording for the jobs that it keeps
+ */
 struct top_last {
 	struct box box;
 	struct live *live;
 	struct machine machine;
 	char *command;
 	uint64_t ns;
+	uint64_t bytes;
+	int handed[SOURCES];
 };
+
+/* Adds a file for each stream's jobs that the source keeps. Return: 0 or -errno */
+static int top_last_add_handed(struct top_last *l, struct recording *r, struct grt_err *err)
+{
+	struct live_files f;
+	int ret = 0;
+
+	for (unsigned int i = 0; ret >= 0 && live_files(l->live, i, &f); i++) {
+		l->handed[i] = (int)r->count;
+		for (unsigned int k = 0; ret >= 0 && k < f.handed; k++)
+			ret = recording_name_file(r, f.source, f.places + k, err);
+	}
+	return ret < 0 ? ret : 0;
+}
 
 /* Adds a file for each stream. Return: 0 or -errno */
 static int top_last_add_files(void *arg, struct recording *r, struct grt_err *err)
 {
-	const struct top_last *l = arg;
+	struct top_last *l = arg;
 	struct live_files f;
 	int ret = 0;
 
@@ -40,7 +61,40 @@ static int top_last_add_files(void *arg, struct recording *r, struct grt_err *er
 			if (ret >= 0)
 				r->files[ret].source = i;
 		}
-	return ret < 0 ? ret : 0;
+	return ret < 0 ? ret : top_last_add_handed(l, r, err);
+}
+
+/** struct top_handing - jobs of a source on their way into a recording, from @file on */
+struct top_handing {
+	struct top_last *l;
+	int file;
+	struct grt_err *err;
+};
+
+static int top_last_take(void *arg, unsigned int cpu, const char *data, size_t len)
+{
+	const struct top_handing *h = arg;
+
+	return box_add(&h->l->box, (unsigned int)h->file + cpu, data, len, h->err);
+}
+
+/* Writes the jobs that are in no packet. Return: 0 or -errno */
+static int top_last_rest(void *arg, uint64_t from, uint64_t to, struct grt_err *err)
+{
+	struct top_last *l = arg;
+	struct top_handing h = {.l = l, .err = err};
+	struct live_files f;
+	int ret = 0;
+
+	err->what[0] = '\0';
+	for (unsigned int i = 0; !ret && live_files(l->live, i, &f); i++) {
+		h.file = l->handed[i];
+		ret = live_hand(l->live, i, from, to, top_last_take, &h);
+		if (ret && !err->what[0])
+			grt_err_set(err, ret, strerror(-ret), NULL, "cannot write the jobs of the source %s",
+				    f.source);
+	}
+	return ret;
 }
 
 /** struct top_window - the window of a source, as an entry of the metadata */
@@ -85,13 +139,14 @@ int top_last_new(struct top_last **out, uint64_t ns, uint64_t bytes)
 {
 	const struct box_bounds bounds = {.bytes = bytes, .ns = ns, .plain = true};
 	struct top_last *l = calloc(1, sizeof(*l));
-	const struct box_ops ops = {top_last_add_files, top_last_metadata, l};
+	const struct box_ops ops = {top_last_add_files, top_last_metadata, top_last_rest, l};
 
 	*out = l;
 	if (!l)
 		return -ENOMEM;
 	box_init(&l->box, &bounds, &ops);
 	l->ns = ns;
+	l->bytes = bytes;
 	l->command = machine_command();
 	machine_begin(&l->machine);
 	return l->command ? 0 : -ENOMEM;
@@ -99,7 +154,11 @@ int top_last_new(struct top_last **out, uint64_t ns, uint64_t bytes)
 
 void top_last_of(struct top_last *l, struct live *live)
 {
+	uint64_t from;
+
 	l->live = live;
+	if (live)
+		l->box.bounds.bytes = l->bytes - live_held(live, &from);
 }
 
 int top_last_keep(void *arg, unsigned int place, unsigned int source, const char *data, size_t len)
@@ -113,10 +172,14 @@ int top_last_keep(void *arg, unsigned int place, unsigned int source, const char
 /* The time span of the packets. Return: false: there are no packets yet */
 static bool top_last_span(const struct top_last *l, uint64_t *from, uint64_t *to)
 {
+	uint64_t held;
+
+	live_held(l->live, &held);
 	live_span(l->live, from, to);
 	if (*to - *from > l->ns)
 		*from = *to - l->ns;
 	*from = *from > l->box.from ? *from : l->box.from;
+	*from = *from > held ? *from : held;
 	return *from < *to;
 }
 
@@ -125,7 +188,7 @@ void top_last_held(const struct top_last *l, uint64_t *ns, uint64_t *bytes)
 	uint64_t from, to;
 
 	*ns = top_last_span(l, &from, &to) ? to - from : 0;
-	*bytes = l->box.bytes;
+	*bytes = l->box.bytes + live_held(l->live, &from);
 }
 
 /* Existing recordings are not replaced: chooses the first free path of PATH, PATH.2, PATH.3. */

@@ -33,9 +33,10 @@
 #include "shared.h"
 #include "bpf_devices.h"
 #include "bpf_duty.h"
+#include "bpf_embedded.h"
 #include "bpf_format.h"
 #include "bpf_functions.h"
-#include "bpf_objects.h"
+#include "bpf_kept.h"
 #include "bpf_rings.h"
 #include "bpf_samples.h"
 #include "bpf_stacks.h"
@@ -128,6 +129,7 @@ struct named_thread {
  * @asked: the next flush also writes the jobs in flight at this time; 0: it does not
  * @duty: its windows
  * @sums: sums of finished jobs
+ * @kept: the last of these jobs; @kept_bytes: memory for them
  * @without: number of objects left out because a module has no BTF
  * @refused: number of objects left out because the kernel refuses them; the others work without them
  * @tables: the programs walk stacks with unwind tables
@@ -177,6 +179,8 @@ struct capture {
 	void (*note)(const char *text);
 	struct grt_bpf_duty duty;
 	struct grt_bpf_sums sums;
+	struct grt_bpf_kept kept;
+	uint64_t kept_bytes;
 	char without[128];
 	char refused[64];
 	bool no_names;
@@ -333,24 +337,6 @@ static unsigned int grt_bpf_choose(int tracefs, struct bpf_object *o)
 	return n;
 }
 
-static const struct object_row *grt_bpf_find_object(const char *name)
-{
-	for (size_t i = 0; i < sizeof(object_rows) / sizeof(object_rows[0]); i++)
-		if (!strcmp(object_rows[i].name, name))
-			return &object_rows[i];
-	return NULL;
-}
-
-static struct bpf_object *grt_bpf_open_object(const char *name)
-{
-	const struct object_row *row = grt_bpf_find_object(name);
-	struct bpf_object_open_opts opts = {.sz = sizeof(opts), .object_name = name};
-	size_t size;
-	const void *bytes = row ? row->bytes(&size) : NULL;
-
-	return bytes ? bpf_object__open_mem(bytes, size, &opts) : NULL;
-}
-
 static int grt_bpf_open_failed(const char *name, int code, struct grt_err *err)
 {
 	if (code == -EACCES && !geteuid())
@@ -413,7 +399,7 @@ int grt_bpf_probe(const char *const *objects, struct grt_err *err)
 		return tracefs;
 	libbpf_set_print(keep_warning);
 	for (const char *const *name = objects; *name; name++) {
-		o = grt_bpf_open_object(*name);
+		o = grt_bpf_embedded_open(*name);
 		n += o ? grt_bpf_choose(tracefs, o) : 0;
 		bpf_object__close(o);
 	}
@@ -432,9 +418,16 @@ int grt_bpf_probe_driver(const char *const *objects, const char *driver, struct 
 			   "no GPU of %s on this system", driver);
 }
 
-static const char *const shared_maps[] = {
-	"events",   "counts", "jobs",	"wholes",     "rings", "ring_names", "deps",	   "waits",
-	"commands", "stacks", "walked", ".data.gate", "sums",  "sum_rings",  "sum_places", ".data.sums"};
+static const char *const shared_maps[] = {"events",	"counts",     "jobs",  "wholes",    "rings",
+					  "ring_names", "deps",	      "waits", "commands",  "stacks",
+					  "walked",	".data.gate", "sums",  "sum_rings", "sum_places",
+					  ".data.sums", "kept"};
+
+/* Whether jobs that its programs see become JOB records. It comes first where it takes part. */
+static bool makes_wholes(const struct bpf_object *o)
+{
+	return !strcmp(bpf_object__name(o), "drm_sched");
+}
 
 /* All objects use the maps of the first object that has them. */
 static int share_maps(struct capture *c, struct bpf_object *o)
@@ -456,6 +449,8 @@ static int share_maps(struct capture *c, struct bpf_object *o)
 			ret = bpf_map__set_max_entries(mine, 1);
 		else if (mine && !strcmp(shared_maps[i], "sums") && c->config.sums)
 			ret = bpf_map__set_max_entries(mine, 2 * BPF_SUM_ROWS);
+		else if (mine && !strcmp(shared_maps[i], "kept") && makes_wholes(o) && c->config.kept)
+			ret = bpf_map__set_max_entries(mine, (uint32_t)c->kept_bytes);
 	}
 	return ret ? ret : grt_bpf_tables_share(o, c->config.stacks & BPF_STACK_TABLES);
 }
@@ -550,7 +545,7 @@ static void grt_bpf_refuse(struct capture *c, const char *name)
 static int choose_object(struct capture *c, const char *name, struct bpf_object **found,
 			 unsigned int *programs, struct grt_err *err)
 {
-	struct bpf_object *o = grt_bpf_open_object(name);
+	struct bpf_object *o = grt_bpf_embedded_open(name);
 	const char *other = name;
 
 	*found = o;
@@ -936,6 +931,7 @@ static int consume(struct capture *c)
 {
 	int ret = ring_buffer__consume(c->reader);
 
+	grt_bpf_kept_look(&c->kept);
 	if (ret >= 0 && c->kind->decoder && c->kind->decoder->look(c->own))
 		ret = catch_up(c) ?: c->kind->decoder->settle(c->own);
 	if (ret < 0)
@@ -950,6 +946,23 @@ static void grt_bpf_read_counts(struct capture *c)
 }
 
 /* ------------------------------------------------------------- set-up */
+
+/* Takes memory for the last jobs in sums, a power of two. Without enough of it, each job is a record. */
+static void grt_bpf_keep_jobs(struct capture *c, uint64_t *left)
+{
+	uint64_t bytes = BPF_KEPT_NONE;
+
+	if (strcmp(c->kind->objects[0], "drm_sched"))
+		return;
+	while (2 * bytes <= *left && 2 * bytes <= RING_BYTES_MAX)
+		bytes *= 2;
+	c->config.kept = bytes <= *left;
+	c->config.sums = c->config.kept;
+	if (!c->config.kept)
+		return;
+	c->kept_bytes = bytes;
+	*left -= bytes;
+}
 
 static void set_config(struct capture *c, const struct source_setup *setup)
 {
@@ -968,6 +981,8 @@ static void set_config(struct capture *c, const struct source_setup *setup)
 		c->config.duty = *setup->duty;
 	c->config.whole = setup->whole && !setup->duty && !setup->user_stack && !setup->kernel_stack;
 	c->config.sums = c->config.whole && setup->sums && grt_types_empty(&setup->types);
+	if (c->config.sums && setup->keep_jobs)
+		grt_bpf_keep_jobs(c, setup->keep_jobs);
 	for (int i = 0; setup->gpu && i < KNOWN_GPU_FILES; i++)
 		c->config.devices[i] = setup->gpu->file[i].number;
 	c->config.one_gpu = setup->gpu != NULL;
@@ -1073,6 +1088,19 @@ static int grt_bpf_find_sums(struct capture *c, struct grt_err *err)
 		   : 0;
 }
 
+static int grt_bpf_find_kept(struct capture *c, struct grt_err *err)
+{
+	int ret;
+
+	if (!c->config.kept || !c->objects || !makes_wholes(c->object[0]))
+		return 0;
+	ret = grt_bpf_kept_open(&c->kept, grt_bpf_own_map(c, "kept"), c->kept_bytes);
+	return ret ? grt_err_set(err, ret, strerror(-ret), "a smaller --last-size",
+				 "%s cannot keep the last jobs: no memory for %llu bytes", c->kind->name,
+				 (unsigned long long)c->kept_bytes)
+		   : 0;
+}
+
 static int grt_bpf_open_decoder(struct capture *c, const struct source_setup *setup, struct grt_err *err)
 {
 	int ring = bpf_object__find_map_fd_by_name(c->object[0], "events");
@@ -1129,7 +1157,7 @@ static int grt_bpf_prepare(struct capture *c, const struct source_setup *setup, 
 		       : c->without[0] ? no_btf(c, err)
 				       : no_tracepoint(objects, err);
 	if (!ret)
-		ret = make_reader(c, err) ?: grt_bpf_find_gate(c, err) ?: grt_bpf_find_sums(c, err);
+		ret = make_reader(c, err) ?: grt_bpf_find_gate(c, err) ?: grt_bpf_find_sums(c, err) ?: grt_bpf_find_kept(c, err);
 	return ret || !c->kind->decoder ? ret : grt_bpf_open_decoder(c, setup, err);
 }
 
@@ -1532,6 +1560,76 @@ int grt_bpf_sums(void *state, int (*fn)(void *arg, struct grt_job_sums *sums), v
 	return c->config.sums && !c->ended ? grt_bpf_sums_each(&c->sums, fn, arg) : 0;
 }
 
+void grt_bpf_held(void *state, struct source_held *held)
+{
+	const struct capture *c = state;
+
+	*held = (struct source_held){.from = c->kept.from, .bytes = c->kept.bytes};
+}
+
+/** struct handing - kept jobs on their way into packets */
+struct handing {
+	struct capture *c;
+	struct grt_packer *packer;
+	uint64_t from;
+	uint64_t to;
+};
+
+static int grt_bpf_hand_job(void *arg, const char *record)
+{
+	const struct grt_bpf_record *r = (const void *)record;
+	const struct grt_bpf_comm *n = (const void *)(r + 1);
+	struct handing *h = arg;
+	char comm[BPF_COMM + 1] = "", owner[BPF_COMM + 1] = "";
+	struct grt_ev_job job;
+	int ret;
+
+	memcpy(&job, n + 1, sizeof(job));
+	if (r->cpu >= h->c->cpus || !grt_record_sound(&job.e, sizeof(job)))
+		return -EPROTO;
+	if (job.e.time < h->from || job.e.time > h->to)
+		return 0;
+	memcpy(comm, n->comm, BPF_COMM);
+	memcpy(owner, n->owner[0] ? n->owner : n->comm, BPF_COMM);
+	ret = grt_packer_name(h->packer, r->cpu, job.e.time, GRT_NAME_THREAD, job.e.tid, comm, owner);
+	ret = ret ?: grt_bpf_rings_tell(&h->c->numbered, h->packer, r->cpu, &job.e);
+	return ret ?: grt_packer_add(h->packer, r->cpu, &job.e);
+}
+
+/* Bytes of packets at a time. */
+#define HAND_BYTES ((size_t)256 << 10)
+
+static int grt_bpf_hand_packets(struct handing *h, unsigned int cpu, char *room, source_hand *fn, void *arg)
+{
+	const struct grt_packer_counts none = {0};
+	size_t n;
+	int ret = 0;
+
+	while (!ret &&
+	       (n = grt_packer_read(h->packer, cpu, room, HAND_BYTES, UINT64_MAX, GRT_PACK_NOW, &none)))
+		ret = fn(arg, cpu, room, n);
+	return ret;
+}
+
+int grt_bpf_hand(void *state, uint64_t from, uint64_t to, source_hand *fn, void *arg)
+{
+	struct capture *c = state;
+	struct handing h = {.c = c, .from = from, .to = to};
+	char *room;
+	int ret;
+
+	if (!c->kept.bytes)
+		return 0;
+	room = malloc(HAND_BYTES);
+	ret = room ? grt_packer_new(&h.packer, c->cpus) : -ENOMEM;
+	ret = ret ?: grt_bpf_kept_each(&c->kept, grt_bpf_hand_job, &h);
+	for (unsigned int cpu = 0; !ret && cpu < c->cpus; cpu++)
+		ret = grt_bpf_hand_packets(&h, cpu, room, fn, arg);
+	grt_packer_free(h.packer);
+	free(room);
+	return ret;
+}
+
 int grt_bpf_running(void *state, uint64_t at, struct grt_err *err)
 {
 	struct capture *c = state;
@@ -1839,6 +1937,7 @@ int grt_bpf_close(void *state, struct grt_err *err)
 	if (c->duty.gate)
 		munmap(c->duty.gate, (size_t)getpagesize());
 	grt_bpf_sums_close(&c->sums);
+	grt_bpf_kept_close(&c->kept);
 	ring_buffer__free(c->reader);
 	for (unsigned int i = 0; i < c->objects; i++)
 		bpf_object__close(c->object[i]);
@@ -1937,6 +2036,16 @@ void grt_bpf_bound(void *state, uint64_t at)
 }
 
 int grt_bpf_sums(void *state, int (*fn)(void *arg, struct grt_job_sums *sums), void *arg)
+{
+	return 0;
+}
+
+void grt_bpf_held(void *state, struct source_held *held)
+{
+	*held = (struct source_held){0};
+}
+
+int grt_bpf_hand(void *state, uint64_t from, uint64_t to, source_hand *fn, void *arg)
 {
 	return 0;
 }

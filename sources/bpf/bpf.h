@@ -136,6 +136,8 @@ unsigned int grt_bpf_streams(void *state, struct pollfd *fds);
 int grt_bpf_running(void *state, uint64_t at, struct grt_err *err);
 void grt_bpf_bound(void *state, uint64_t at);
 int grt_bpf_sums(void *state, int (*fn)(void *arg, struct grt_job_sums *sums), void *arg);
+void grt_bpf_held(void *state, struct source_held *held);
+int grt_bpf_hand(void *state, uint64_t from, uint64_t to, source_hand *fn, void *arg);
 int grt_bpf_flush(void *state, struct grt_err *err);
 ssize_t grt_bpf_read(void *state, unsigned int i, void *buf, size_t len);
 int grt_bpf_name(void *state);
@@ -161,6 +163,8 @@ int grt_bpf_close(void *state, struct grt_err *err);
 					      .running = grt_bpf_running,   \
 					      .bound = grt_bpf_bound,       \
 					      .sums = grt_bpf_sums,         \
+					      .held = grt_bpf_held,         \
+					      .hand = grt_bpf_hand,         \
 					      .flush = grt_bpf_flush,       \
 					      .read = grt_bpf_read,         \
 					      .name_frames = grt_bpf_name,  \

@@ -115,21 +115,45 @@ static int grt_bpf_rings_name(struct ring *ring, struct grt_packer *p, unsigned 
 	return ret;
 }
 
+/* @out: NULL: the event has no ring. Return: 0 or -ENOMEM */
+static int grt_bpf_rings_set(struct grt_bpf_rings *r, struct grt_event *e, struct ring **out)
+{
+	int ret;
+
+	*out = NULL;
+	if (e->ring == GRT_RING_NONE)
+		return 0;
+	ret = grt_bpf_rings_ring_of(r, e->ring, out);
+	e->ring = GRT_RING_NONE;
+	if (ret || !*out)
+		return ret;
+	e->ring = (*out)->number;
+	e->engine = (*out)->engine;
+	return 0;
+}
+
 int grt_bpf_rings_see(struct grt_bpf_rings *r, struct grt_packer *p, unsigned int cpu, struct grt_event *e)
 {
 	struct ring *ring;
-	int ret;
+	int ret = grt_bpf_rings_set(r, e, &ring);
 
-	if (e->ring == GRT_RING_NONE)
-		return 0;
-	ret = grt_bpf_rings_ring_of(r, e->ring, &ring);
-	e->ring = GRT_RING_NONE;
 	if (ret || !ring)
 		return ret;
-	e->ring = ring->number;
 	r->in_order = ring->in_order;
-	e->engine = ring->engine;
 	return ring->names == grt_packer_names(p) ? 0 : grt_bpf_rings_name(ring, p, cpu, e->time);
+}
+
+int grt_bpf_rings_tell(struct grt_bpf_rings *r, struct grt_packer *p, unsigned int cpu, struct grt_event *e)
+{
+	struct ring *ring;
+	int ret = grt_bpf_rings_set(r, e, &ring);
+
+	if (ret || !ring)
+		return ret;
+	ret = grt_bpf_rings_name(ring, p, cpu, e->time);
+	/* that packer's count says nothing of the names in the others */
+	ring->names = 0;
+	return ret;
 }
 
 /* Return: 0 or -ENOMEM */

@@ -62,6 +62,9 @@ void grt_bpf_rings_fini(struct grt_bpf_rings *r);
  */
 int grt_bpf_rings_see(struct grt_bpf_rings *r, struct grt_packer *p, unsigned int cpu, struct grt_event *e);
 
+/** grt_bpf_rings_tell - as grt_bpf_rings_see(), for an event of another packer than the one before it */
+int grt_bpf_rings_tell(struct grt_bpf_rings *r, struct grt_packer *p, unsigned int cpu, struct grt_event *e);
+
 /** grt_bpf_rings_switch - call this after an event of a ring, see grt_bpf_switch_see() */
 int grt_bpf_rings_switch(struct grt_bpf_rings *r, struct grt_packer *p, unsigned int cpu,
 			 const struct grt_event *e);

@@ -317,10 +317,56 @@ static __always_inline int job_error(const struct job_key *key, const struct job
 	return 0;
 }
 
-/* Adds the job to the sums if they are requested. Return: whether it needs no record */
-static __always_inline int whole_summed(struct grt_bpf_counts *c, struct whole *w)
+static __always_inline void fill_whole(struct out_comm_job *at, __u64 stamp, __u32 cpu,
+				       const struct job_key *key, const struct whole *w, __s32 status)
 {
-	int took = config.sums ? sums_take(w, c) : SUMS_RECORD;
+	__builtin_memset(&at->ev, 0, sizeof(at->ev));
+	at->r.cpu = cpu;
+	at->r.labels = BPF_HAS_COMM;
+	at->comm = w->comm;
+	begin_event(&at->ev.e, stamp, GRT_EV_JOB, sizeof(at->ev));
+	set_job(&at->ev.e, key, &w->job);
+	at->ev.submit = w->submit;
+	at->ev.commit = w->commit;
+	at->ev.start = w->start;
+	at->ev.inferred = w->start ? JOB_START_INFERRED : 0;
+	at->ev.end = w->end;
+	at->ev.complete = stamp;
+	at->ev.cmd = w->cmd;
+	at->ev.sw_depth = w->sw_depth;
+	at->ev.hw_depth = w->hw_depth;
+	at->ev.status = status;
+	at->ev.errors = status != 0;
+}
+
+/* As sums_take(), with a record that is kept. Without room for it, the job has a record as others have. */
+static __always_inline int whole_keep(struct grt_bpf_counts *c, __u32 cpu, const struct job_key *key,
+				      struct whole *w, __s32 status)
+{
+	__u64 stamp = bpf_ktime_get_ns();
+	struct out_comm_job *at = bpf_ringbuf_reserve(&kept, sizeof(*at), 0);
+	int took;
+
+	_Static_assert(sizeof(*at) == BPF_KEPT_BYTES, "all records have the size that the loader expects");
+	if (!at)
+		return SUMS_RECORD;
+	took = sums_take(w, c);
+	if (took != SUMS_TAKEN) {
+		bpf_ringbuf_discard(at, BPF_RB_NO_WAKEUP);
+		return took;
+	}
+	fill_whole(at, stamp, cpu, key, w, status);
+	bpf_ringbuf_submit(at, BPF_RB_NO_WAKEUP);
+	return took;
+}
+
+/* Adds the job to the sums if they are requested. Return: whether it needs no record */
+static __always_inline int whole_summed(struct grt_bpf_counts *c, __u32 cpu, const struct job_key *key,
+					struct whole *w, __s32 status)
+{
+	int took = !config.sums	 ? SUMS_RECORD
+		   : config.kept ? whole_keep(c, cpu, key, w, status)
+				 : sums_take(w, c);
 
 	if (took == SUMS_LOST) {
 		COUNT(c->wanted);
@@ -337,29 +383,13 @@ static __always_inline int put_whole(struct grt_bpf_counts *c, __u32 cpu, const 
 	struct out_comm_job *at;
 	__u64 stamp;
 
-	if (whole_summed(c, w)) {
+	if (whole_summed(c, cpu, key, w, status)) {
 		bpf_map_delete_elem(&wholes, key);
 		return 0;
 	}
 	at = begin_reserve(c, GRT_EV_JOB, sizeof(*at), &stamp);
 	if (at) {
-		__builtin_memset(&at->ev, 0, sizeof(at->ev));
-		at->r.cpu = cpu;
-		at->r.labels = BPF_HAS_COMM;
-		at->comm = w->comm;
-		begin_event(&at->ev.e, stamp, GRT_EV_JOB, sizeof(at->ev));
-		set_job(&at->ev.e, key, &w->job);
-		at->ev.submit = w->submit;
-		at->ev.commit = w->commit;
-		at->ev.start = w->start;
-		at->ev.inferred = w->start ? JOB_START_INFERRED : 0;
-		at->ev.end = w->end;
-		at->ev.complete = stamp;
-		at->ev.cmd = w->cmd;
-		at->ev.sw_depth = w->sw_depth;
-		at->ev.hw_depth = w->hw_depth;
-		at->ev.status = status;
-		at->ev.errors = status != 0;
+		fill_whole(at, stamp, cpu, key, w, status);
 		event_submit(at, c);
 	} else {
 		__sync_fetch_and_add(&c->whole, -1);

@@ -35,6 +35,9 @@ struct grt_bpf_registers {
 /* Waking the reader costs more than an event. So it polls, and is woken only when this many events wait. */
 #define BPF_WAKE_EVENTS 512
 
+/* The size of a ring buffer that is not used: a page of any architecture. */
+#define BPF_KEPT_NONE (1U << 16)
+
 /* Most functions of the kernel that `sched` recognises; more than bpf_wakers.def has. */
 #define BPF_WAKERS 48
 
@@ -77,6 +80,7 @@ struct grt_bpf_code {
  * @duty: the windows; without parts: record all the time
  * @whole: one JOB record for each job of the DRM scheduler, in place of its events
  * @sums: with @whole: no record for a job that has a place in the sums, see struct grt_bpf_sum
+ * @kept: with @sums: a record of each such job is kept, for a recording of the last seconds
  * @wakers: for `sched`: functions that wake threads
  */
 struct grt_bpf_config {
@@ -100,6 +104,7 @@ struct grt_bpf_config {
 	__u32 cut_keys;
 	__u32 whole;
 	__u32 sums;
+	__u32 kept;
 	struct grt_duty duty;
 	struct grt_bpf_code wakers[BPF_WAKERS];
 };
@@ -144,8 +149,8 @@ struct grt_bpf_gate {
  * @unmatched: reports of a driver that could not be joined to a job
  * @no_stack: stacks for which the table had no room
  * @whole: jobs that were submitted and are one JOB record each, except those whose record had no room
- * @summed: of @whole, those that are in sums and have no record
- * @replaced: events from which these are made
+ * @summed: of @whole, those that are in sums and have no record, or one that is kept
+ * @replaced: events from which these are made; the JOB event of a record that is kept is not among them
  */
 struct grt_bpf_counts {
 	__u64 wanted;
@@ -181,6 +186,11 @@ struct grt_bpf_comm {
 	char comm[BPF_COMM];
 	char owner[BPF_COMM];
 };
+
+/* The size of a record that is kept: a struct grt_bpf_record, a struct grt_bpf_comm and a struct grt_ev_job.
+ */
+#define BPF_KEPT_BYTES \
+	(sizeof(struct grt_bpf_record) + sizeof(struct grt_bpf_comm) + sizeof(struct grt_ev_job))
 
 /** struct job_key - a fence is the job's identity */
 struct job_key {

@@ -37,6 +37,12 @@ struct {
 	__type(value, struct grt_bpf_sum);
 } sums SEC(".maps");
 
+/* With grt_bpf_config.kept: the last jobs in sums, a JOB record each. The loader frees the oldest ones. */
+struct {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, BPF_KEPT_NONE);
+} kept SEC(".maps");
+
 struct grt_bpf_sum_times sum_times SEC(".data.sums") = {};
 
 #ifndef barrier_var
@@ -112,7 +118,7 @@ static __always_inline void sums_done(struct grt_bpf_sum *sum, const struct whol
 	sum->tid = w->job.tid;
 	sum->comm = w->comm;
 	COUNT(c->summed);
-	__sync_fetch_and_add(&c->replaced, 2 + !!w->commit + !!w->end);
+	__sync_fetch_and_add(&c->replaced, 1 + !config.kept + !!w->commit + !!w->end);
 }
 
 /* Return: whether the job is in @sum now */

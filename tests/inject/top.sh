@@ -41,7 +41,7 @@ run top -i known.grt -s 100
 expect "text" 0 '^GPU 0 +stream [0-9]+ +kernels +[0-9.]+ %'
 
 # ---- a program that runs
-MOCK_DEVICES=11,22 begin_waiting env CUDA_INJECTION64_PATH="$LIBRARY" "$MOCK/app" ask 1000
+MOCK_LOG=$PWD/log MOCK_DEVICES=11,22 begin_waiting env CUDA_INJECTION64_PATH="$LIBRARY" "$MOCK/app" ask 1000
 "$GRTRACE" top -e cuda -p $pid -n 4 -s 0.6 --json -o live.grt >updates 2>told
 status=$?
 output=$(<told)
@@ -53,6 +53,14 @@ agree "and of the recording" live.grt
 run report live.grt
 check "every event of it is accounted for" says '^every event is accounted for'
 finish
+# The mock has written what it did: so the numbers of top, which are those of the records, are those of the program.
+kernels() { # process, number of the launch, duration and name of each
+	awk '$1 == "G" && $3 == "kernel" { printf "%s %s %.0f %s\n", $2, $4, substr($6, length($6) - 14) - substr($5, length($5) - 14), $7 }' | sort
+}
+"$GRTRACE_BUILD/tests/inject/records" live.grt 2>&1 | kernels >got
+kernels <log >want
+check "the records are kernels that the program ran" test "$(wc -l <got)" -gt 100 -a -z "$(comm -23 got want)"
+check "and none of it is missing between the first and the last" test "$(whole live.grt | cut -d' ' -f2)" = 0
 check "the program ends well, as without it" says '^sum [0-9a-f]+, 1 windows, 0 unclean, .* 0 faults, .* 0 disturbed$'
 run top -b -e cuda
 expect "cuda without a process" 3 'neither a program nor a process is given'

@@ -170,6 +170,37 @@ types() {
 	"$GRTRACE" dump --json last.grt | sed -nE 's/.*"type":"(SUBMIT|COMMIT|END|COMPLETE|JOB)".*/\1/p' | sort -u | tr '\n' ' '
 }
 check "$form: and nothing else is of jobs" test "$(types)" = "JOB "
+
+# Of many jobs the memory has the last ones only: which these are, and from when on, is exact.
+form="jobs that have room"
+rm -rf last.grt
+"$GRTRACE" top -e drm --json -s 0.4 -o last.grt --last 60 --last-size 1M >updates 2>said &
+top=$!
+until [ -s updates ]; do
+	kill -0 $top || break
+	sleep 0.1
+done
+"$player" -q -p steady -j 12000 -r 4000 -t 50us -o truth.csv
+for ((i = 0, n = $(wc -l <updates) + 2; i < 600; i++)); do
+	[ "$(wc -l <updates)" -lt $n ] || break
+	sleep 0.1
+done
+kill -INT $top
+wait $top
+check "$form: top ends" test $? = 0
+# Their identities in the order in which they ended, each with that time.
+awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next } { print $at["end"], $at["ctx"] ":" $at["seqno"] }' truth.csv | sort -n >all
+"$GRTRACE" dump --json last.grt | sed -nE '/"type":"JOB"/{s/.*"ctx":([0-9]+).*"seqno":([0-9]+).*"complete":([0-9]+).*/\3 \1:\2/p}' | grep -v '^0 ' | sort -n >there
+from=$(sed -nE 's/.*drm_window = "from=([0-9]+) .*/\1/p' last.grt/metadata)
+echo "# $(wc -l <there) of $(wc -l <all) jobs from $from on; $(sed -n '$p' said)"
+check "$form: top has counted all" test "$(sed -nE 's/.*"jobs": ([0-9]+).*/\1/p' updates | awk '{ n += $1 } END { print n }')" = 12000
+check "$form: some are in the recording" test "$(wc -l <there)" -gt 1000 -a "$(wc -l <there)" -lt 11000
+check "$form: they are the last ones without a gap" test "$(cut -d' ' -f2 there | sort)" = "$(tail -n "$(wc -l <there)" all | cut -d' ' -f2 | sort)"
+check "$form: all earlier ones ended before it begins" \
+	test "$(head -n -"$(wc -l <there)" all | tail -1 | cut -d' ' -f1)" -le "$from" -a "$(head -1 there | cut -d' ' -f1)" -ge "$from"
+check "$form: every event of the recording is accounted for" sh -c "$GRTRACE report last.grt | grep -qE '(^|  )every event is accounted for'"
+check "$form: and none is lost" sh -c "! grep -Evq '\"lost_since\": 0[,}]' updates"
+
 form="with stacks"
 watch_top -o last.grt --last 60 --stack
 compare
@@ -195,5 +226,34 @@ stacks() { # rows of stacks by the time of their update: jobs, stack
 stacks | tail -3 | sed 's/^/# /'
 check "each job is in the rows of stacks" test "$(stacks | awk '{ n += $2 } END { printf "%.0f\n", n }')" = 392
 check "the last jobs came from the program's own functions" stacks_are 'submit[a-z_]* < .*play.* < main < '
+
+# The same jobs by the kernel module, in the live report: another program in the kernel, another in user space.
+reported() { # PID: jobs and ns on the ring, of report -n
+	awk -v RS='{' -v pid="$1" '
+		function number(key) { return match($0, "\"" key "\": [0-9]+") ? substr($0, RSTART + length(key) + 4, RLENGTH - length(key) - 4) : "-" }
+		$0 ~ "\"pid\": " pid "," && /"exec_sum"/ { print number("jobs"), number("exec_sum"); exit }' report.json
+}
+form="beside report -n"
+insmod "$GRTRACE_MODULES/grtrace.ko" && insmod "$GRTRACE_MODULES/grtrace_drm_bridge.ko"
+"$GRTRACE" start >/dev/null
+"$GRTRACE" report -n 600 --json >report.json 2>said &
+reader=$!
+until "$GRTRACE" status | grep -qw $reader; do
+	kill -0 $reader || break
+	sleep 0.1
+done
+watch_top
+compare
+kill -INT $reader
+wait $reader
+check "$form: which ends as well" test $? = 0
+for client in $clients; do
+	pid=$(truth "$client.csv" | cut -d' ' -f2) got=$(seen "$(truth "$client.csv" | cut -d' ' -f2)")
+	check "$form, $client: both have as many jobs, and the same time but for a hundredth" awk -v a="$got" -v b="$(reported "$pid")" \
+		'BEGIN { print "# top: " a ", report -n: " b; split(a, x, " "); split(b, y, " ");
+			d = x[4] - y[2]; exit !(x[3] > 0 && x[3] == y[1] && d < y[2] / 100 && d > -y[2] / 100) }'
+done
+"$GRTRACE" stop >/dev/null
+rmmod grtrace_drm_bridge grtrace
 rmmod grtrace_softgpu
 plan
