@@ -133,7 +133,8 @@ static int attach_refuse(struct attach *a, int code, const char *why, const char
 
 /* -------------------------------------------------------- before anything is done */
 
-/* A number in the status of a thread, which has a directory of its own; 0: it has none. */
+/* A number in the status of a thread: /proc has a directory for each, by its number. 0: it has no such
+ * number. */
 static long attach_status(pid_t tid, const char *key)
 {
 	char value[64];
@@ -495,7 +496,7 @@ static int attach_look_at_thread(struct attach *a, pid_t tid)
 	if (!attach_may_interrupt(a, tid))
 		return -EAGAIN;
 	a->tid = tid;
-	a->stopped = attach_now();
+	a->stopped = grt_now();
 	if (ptrace(PTRACE_SEIZE, tid, 0, 0))
 		return errno == ESRCH ? 0 : attach_no_right(a, -errno);
 	left = ptrace(PTRACE_INTERRUPT, tid, 0, 0) ? -errno : attach_wait_stop(a);
@@ -506,8 +507,8 @@ static int attach_look_at_thread(struct attach *a, pid_t tid)
 	ret = left == (SIGTRAP | PTRACE_EVENT_STOP << 8) ? attach_judge_filters(a, tid) : -EAGAIN;
 	/* if a signal to the thread came first, the thread gets it */
 	ptrace(PTRACE_DETACH, tid, 0, left > 0 && left >> 8 == 0 ? left & 0xff : 0);
-	if (attach_now() - a->stopped > a->out->longest)
-		a->out->longest = attach_now() - a->stopped;
+	if (grt_now() - a->stopped > a->out->longest)
+		a->out->longest = grt_now() - a->stopped;
 	return ret;
 }
 

@@ -56,7 +56,7 @@
 
 #define OBJECTS_MAX 16
 #define PROGRAMS_MAX 128
-/* How often a load begins again that signals have ended. */
+/* How many times a load is tried that a signal has ended. */
 #define LOADS_MAX 50
 
 /* How often the ring buffer is emptied if no reader calls. */
@@ -604,18 +604,17 @@ static int load_once(struct capture *c, const char *name, struct bpf_object *o, 
 }
 
 /*
- * The kernel leaves off verifying a program with -EAGAIN when a signal comes, also when the process was
- * stopped and goes on. libbpf begins again a few times, which may all be disturbed where the CPUs are busy;
- * nothing is left of the object then.
+ * A signal ends the kernel's verification of a program with -EAGAIN, as does a process that was stopped and
+ * continues. libbpf tries again a few times, which may all be disturbed if the CPUs are busy. Then nothing is
+ * left of the object, so it is opened again.
  */
 static int load_again(struct capture *c, const char *name, struct bpf_object **o, struct grt_err *err)
 {
-	const struct object_row *row = grt_bpf_find_object(bpf_object__name(*o));
 	int ret = load_once(c, name, *o, err);
 	struct bpf_object *next;
 
-	for (unsigned int n = 1; ret == -EAGAIN && row && n < LOADS_MAX; n++) {
-		next = grt_bpf_open_object(row->name);
+	for (unsigned int n = 1; ret == -EAGAIN && n < LOADS_MAX; n++) {
+		next = grt_bpf_embedded_open(bpf_object__name(*o));
 		if (!next)
 			return ret;
 		bpf_object__close(*o);

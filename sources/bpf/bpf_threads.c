@@ -36,7 +36,7 @@ struct grt_bpf_threads *grt_bpf_threads_open(void)
 		return NULL;
 	/* warnings about missing features do not belong into a recording */
 	libbpf_set_print(NULL);
-	/* a signal, also that the process was stopped and goes on, ends the kernel's look at the program */
+	/* a signal ends the kernel's verification, see load_again() in bpf.c */
 	for (unsigned int n = 0; !t->skeleton && n < LOADS_MAX && (!n || errno == EAGAIN); n++)
 		t->skeleton = threads_bpf__open_and_load();
 	if (t->skeleton)
