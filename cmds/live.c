@@ -20,23 +20,23 @@
 #include "live.h"
 #include "privileges.h"
 
-/* Between two looks at the streams. */
+/* Time between two reads of the streams. */
 #define PERIOD_MS 50
 /* If one read returns this much, more is available already. */
 #define BUSY_BYTES (256U << 10)
-/* Sums end this long after we say so. */
+/* Sums end this long after this process has set their end. */
 #define BOUND_NS 1000000
-/* An event can be read this long after its time. */
+/* An event can be read at most this long after its time. */
 #define SLACK_NS 2000000
-/* The same for an event of our library inside a program, which writes ten times a second. */
+/* As above, for events of our library in a program, which writes ten times a second. */
 #define SLACK_LIBRARY_NS 300000000
-/* Bytes of packets at a time, and times in a round. */
+/* Most bytes of packets at a time, and most times in a round. */
 #define SORT_BYTES (64U << 10)
 #define SORT_TIMES 128
-/* A stopped stream whose end does not come is given up after this. */
+/* How long to wait for the end of a stopped stream. */
 #define DRAIN_NS (2 * NS_PER_S)
 
-/** struct live_queue - bytes of a place that its stream of the session has not read: from @at up to @end */
+/** struct live_queue - bytes of a place that its stream of the session has not read yet: from @at to @end */
 struct live_queue {
 	char *data;
 	size_t room;
@@ -45,7 +45,7 @@ struct live_queue {
 };
 
 /**
- * struct live_sorter - sorts the packets of a source that puts them into many places: each place is a stream
+ * struct live_sorter - sorts the packets of a source that has many places for them: each place is a stream
  * of the session
  * @queue: by place; NULL: the source's streams are those of the session
  * @streams: streams of the source; @over: those that have ended
@@ -157,7 +157,7 @@ const char *live_source(const struct live *l, unsigned int i, struct grt_balance
 	return l->input[i].source->name;
 }
 
-/* Prints an error that several sources have in common (no privilege) once. */
+/* Prints only once an error that several sources have in common (a missing privilege). */
 static void live_note(struct live *l, const struct grt_err *err)
 {
 	char text[sizeof(l->told)];
@@ -169,7 +169,7 @@ static void live_note(struct live *l, const struct grt_err *err)
 	snprintf(l->told, sizeof(l->told), "%s", text);
 }
 
-/* Whether a source that is open already reports the jobs of a driver. */
+/* Return: whether a source that is open already reports the jobs of a driver. */
 static bool live_is_covered(void *arg, const char *driver)
 {
 	const struct live *l = arg;
@@ -187,7 +187,7 @@ static int live_open_source(struct live *l, const struct source *source, const s
 		.pid = setup->pid,
 		.driver = setup->driver,
 		.buffer_size = setup->buffer_size,
-		/* a filter of the module would be one of its other readers, too */
+		/* a filter of the module would also apply to its other readers */
 		.types = source == &source_kmod ? (struct grt_type_set){{0}} : setup->types,
 		.user_stack = setup->stack,
 		.stack = !setup->stack		  ? "none"
@@ -202,7 +202,7 @@ static int live_open_source(struct live *l, const struct source *source, const s
 		.uid = (uid_t)-1,
 		.gid = (gid_t)-1,
 		.ring_base = l->inputs * SOURCE_RINGS,
-		/* the module takes no stacks */
+		/* the module records no stacks */
 		.covered = setup->stack ? NULL : live_is_covered,
 		.arg = l,
 		.note = setup->note,
@@ -243,8 +243,7 @@ static int open_sources(struct live *l, const struct live_setup *setup, struct g
 			return live_unknown_source(p, len, err);
 		if (!live_has(l, source->name))
 			ret = live_open_source(l, source, setup, err);
-		/* a privilege is what most likely is missing, whatever else is; then what the first source
-		 * misses */
+		/* most likely a privilege is missing; otherwise, the reason of the first source */
 		if (ret && setup->any && (!failed || (ret == -EACCES && failed != -EACCES))) {
 			failed = ret;
 			first = *err;
@@ -300,7 +299,7 @@ static void took(void *arg, const struct grt_packet *p)
 		in->source->took(in->state, p);
 }
 
-/** struct live_keeping - bytes on their way to live.keep */
+/** struct live_keeping - bytes that are passed to live.keep */
 struct live_keeping {
 	struct live *l;
 	unsigned int place;
@@ -542,7 +541,7 @@ struct grt_session *live_session(struct live *l)
 	return l->session;
 }
 
-/* A little further each time: files of symbols are read beside us. */
+/* Goes on with the names each time, because files of symbols are read by another process. */
 static int live_name_frames(struct live *l, struct grt_err *err)
 {
 	int ret = 0;
@@ -603,8 +602,10 @@ static uint64_t live_bound(struct live *l)
 	return at;
 }
 
-/* Delivers events that are old enough to be complete; @ticks: and those that a tick needs. Return: as
- * grt_session_run_live() */
+/*
+ * Delivers events that are old enough to be complete; @ticks: and those that a tick needs. Return: as
+ * grt_session_run_live()
+ */
 static int live_pump(struct live *l, struct grt_consumer *c, bool ticks, struct grt_err *err)
 {
 	bool ask = ticks && l->whole_jobs;
@@ -620,7 +621,7 @@ static int live_pump(struct live *l, struct grt_consumer *c, bool ticks, struct 
 	return ret;
 }
 
-/* Return: how many of the sources go on, or -errno */
+/* Return: number of sources that continue, or -errno */
 static int stop_sources(struct live *l, struct grt_err *err)
 {
 	unsigned int i;
@@ -691,7 +692,7 @@ static bool live_should_end(const struct live *l, const struct live_limits *limi
 	return l->target >= 0 && poll(&target, 1, 0) > 0;
 }
 
-/* Between two looks, ms. */
+/* Time between two reads, ms. */
 static int live_period(const struct live *l, bool prompt)
 {
 	unsigned int ms = PERIOD_MS;

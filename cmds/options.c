@@ -16,7 +16,7 @@
 #include "cmd.h"
 #include "terminal.h"
 
-/* More than one command line has of different ones. */
+/* More than the number of options of any command. */
 #define GIVEN_MAX 64
 
 static const struct cmd_opt *options_given[GIVEN_MAX];
@@ -50,7 +50,7 @@ static int parse_text(const char *text, void *target)
 	return 0;
 }
 
-/* An empty variable of a script is not a name. */
+/* An empty value, as from an unset variable of a script, is not a name. */
 static int parse_str(const char *text, void *target)
 {
 	return *text ? parse_text(text, target) : -EINVAL;
@@ -156,7 +156,10 @@ static uint64_t time_unit(const char *suffix)
 	return 0;
 }
 
-/* Decimal digits to ns without a detour over double: stamps of an uptime of months are beyond its 53 bits. */
+/*
+ * Converts decimal digits to ns without a double, which does not have enough bits for the time stamps of a
+ * long uptime.
+ */
 static int parse_time(const char *text, void *target)
 {
 	struct opt_time *t = target;
@@ -199,7 +202,7 @@ static int parse_key(const char *text, void *target)
 {
 	struct opt_key *o = target;
 
-	/* an empty variable would remove the filter without a message; 0 does it explicitly */
+	/* an empty value would remove the filter without a message; 0 does so explicitly */
 	if (!*text && !kmod_key_is_default(o->key, text))
 		return -EINVAL;
 	o->value = text;
@@ -259,7 +262,7 @@ static int set_option(const struct cmd_opt *opt, const char *value)
 			       opt->name, value, wanted);
 }
 
-/* Levenshtein's distance in one row; names are short. */
+/* Levenshtein's distance, with one row, because names are short. */
 static unsigned int distance(const char *a, const char *b)
 {
 	unsigned int row[64], i, j, diagonal, above;
@@ -290,10 +293,10 @@ void cmd_nearest(struct cmd_guess *best, const char *typed, const char *name)
 	size_t length = strlen(typed);
 	unsigned int d = distance(typed, name);
 
-	/* A part of a name counts as near: "stat" is status. */
+	/* A part of a name counts as similar: "stat" is status. */
 	if (length >= 3 && !strncmp(typed, name, length))
 		d = 1;
-	/* more than half of it wrong is another word */
+	/* a word with more wrong than right letters is another word */
 	if (d <= 1 + length / 3 && 2 * d <= length && (!best->name || d < best->distance)) {
 		best->name = name;
 		best->distance = d;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Files that are written whole or not at all, see outfile.h.
+ * Files that are written completely or not at all, see outfile.h.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -15,7 +15,7 @@
 #include "outfile.h"
 #include "privileges.h"
 
-/* A command writes one at a time, or a file for each table. */
+/* A command writes one at a time, or one per table. */
 #define UNKEPT_MAX 64
 
 static struct outfile *volatile unkept[UNKEPT_MAX];
@@ -33,11 +33,11 @@ void outfile_drop_all(void)
 static void outfile_on_signal(int number)
 {
 	outfile_drop_all();
-	/* its action is the default one again */
+	/* the default action applies again */
 	raise(number);
 }
 
-/* Whoever catches or ignores a signal has an end of its own. */
+/* A program that catches or ignores a signal ends in its own way. */
 static void catch_ends(void)
 {
 	struct sigaction act = {.sa_handler = outfile_on_signal, .sa_flags = SA_RESETHAND | SA_NODEFER}, now;
@@ -58,7 +58,7 @@ static void replace_unkept(struct outfile *from, struct outfile *to)
 		unkept[i] = to;
 }
 
-/* No signal comes between the file and its place in the list. Return: -1 with errno set */
+/* No signal arrives between making the file and adding it to the list. Return: -1 with errno set */
 static int make_temp(struct outfile *o)
 {
 	sigset_t all, before;
@@ -109,7 +109,10 @@ static int outfile_open_failed(const char *path, int code, struct grt_err *err)
 	return grt_err_set(err, -code, strerror(code), fix, "cannot create %s", path);
 }
 
-/* As the user who called sudo: a link of that user leads only to where the user may write. */
+/*
+ * Opens it as the user who called sudo, so that links of that user only lead to places where the user may
+ * write.
+ */
 static bool outfile_begin_at(const char *path)
 {
 	uid_t uid = (uid_t)-1;

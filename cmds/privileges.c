@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Gives up privileges, see privileges.h.
+ * Drops privileges, see privileges.h.
  */
 #include <ctype.h>
 #include <errno.h>
@@ -13,7 +13,7 @@
 #include "host/capabilities.h"
 #include "privileges.h"
 
-/* for which process, where that was requested */
+/* the process for which the user was looked up */
 static uid_t for_uid = (uid_t)-1;
 static gid_t for_gid = (gid_t)-1;
 
@@ -41,7 +41,7 @@ bool privileges_user(uid_t *uid, gid_t *gid)
 	return true;
 }
 
-/* Capabilities that are permitted now are still there afterwards. */
+/* Whether capabilities that are permitted now are also permitted afterwards. */
 static int privileges_become(uid_t uid, gid_t gid)
 {
 	if (prctl(PR_SET_KEEPCAPS, 1, 0, 0, 0) || setgroups(1, &gid) || setresgid(gid, gid, gid) ||
@@ -50,7 +50,7 @@ static int privileges_become(uid_t uid, gid_t gid)
 	return 0;
 }
 
-/* One that fails does not keep the other from being done. */
+/* A failure of one does not prevent the other. */
 int privileges_drop(uint64_t keep, uid_t uid, gid_t gid, struct grt_err *err)
 {
 	int ret = uid != (uid_t)-1 && !geteuid() ? privileges_become(uid, gid) : 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Shared code of commands that read a whole trace, see reading.h. */
+/* Code for commands that read a whole trace, see reading.h. */
 #include "reading.h"
 
 #include <errno.h>
@@ -12,7 +12,7 @@
 #include "table/cells.h"
 #include "host/known_gpus.h"
 
-/* If a machine has more GPUs than fit, some have no device files here. */
+/* If a machine has more GPUs, some have no device files here. */
 #define GPUS_TEXT 4096
 
 static int no_span(int code)
@@ -105,7 +105,10 @@ bool reading_closes(const struct grt_health *h, uint64_t unread)
 	       !h->missing_events;
 }
 
-/** struct balance - what became of events; @accounted: in words */
+/**
+ * struct balance - the fates of events
+ * @accounted: in words
+ */
 struct balance {
 	uint64_t emitted;
 	uint64_t unread;
@@ -143,7 +146,7 @@ static void get_closes(struct grt_cell *cell, const void *view, const void *row,
 		name, grt_cell_u64, offsetof(struct struct_name, member), GRT_CELL_NUMBER, where, help \
 	}
 #define BALANCE(name, member, where, help) OF(balance, name, member, where, help)
-/* A cause that dropped nothing is not shown; that nothing was lost is. */
+/* A cause that dropped nothing is not shown, but the number of lost events always is. */
 #define FATE_WHERE(fate) ((fate) == GRT_FATE_DELIVERED || (fate) == GRT_FATE_LOST ? GRT_COLUMN_ALL : NONZERO)
 
 /* clang-format off */
@@ -253,7 +256,7 @@ static bool balance_is_plain(const struct balance *b)
 	return !rest && (b->closes || h->text.form);
 }
 
-/* A title without pairs is a line. */
+/* A title without pairs is a line of its own. */
 static void write_plain_balance(struct grt_writer *w, const struct balance *b)
 {
 	char line[128], events[GRT_UNITS_MAX];

@@ -19,7 +19,7 @@
 #include "sched.h"
 #include "terminal.h"
 
-/* Lines are written in pieces of this size, and when no event waits. */
+/* Lines are written when there are this many bytes, and when no event waits. */
 #define OUTPUT_BUFFER 65536
 
 static struct {
@@ -57,7 +57,7 @@ uint32_t sched_status(const struct grt_event *e)
 	return 0;
 }
 
-/* Refused requests are shown on demand, but that something may not run is always shown. */
+/* Refused requests are shown on request, but a group that may not run is always shown. */
 static bool sched_is_shown(const struct sched *s, const struct grt_event *e)
 {
 	if (e->type == GRT_EV_TSG_TOKEN || e->type == GRT_EV_TSG_CHANNEL)
@@ -66,9 +66,8 @@ static bool sched_is_shown(const struct sched *s, const struct grt_event *e)
 }
 
 /*
- * Follows the groups' lives, to tell those that were there before. Foreign text
- * numbers groups by runlist and does not always say which: these cannot be distinguished.
- * Return: 0 or -ENOMEM
+ * Follows the lives of groups, to recognise those that existed before. Text of other tools numbers groups by
+ * runlist and does not always contain the runlist: such groups cannot be distinguished. Return: 0 or -ENOMEM
  */
 static int sched_follow(struct sched *s, const struct grt_event *e, bool *partly)
 {
@@ -120,7 +119,7 @@ static int sched_on_tsg(struct grt_consumer *c, const struct grt_event *e, uint3
 	return SCHED_STOP;
 }
 
-/* Also a slice that is only partly in the examined time. */
+/* Also a slice that is only partly in the requested time. */
 static int sched_on_slice(struct grt_consumer *c, const struct grt_event *e, uint32_t cpu)
 {
 	struct sched *s = (struct sched *)c;
@@ -167,7 +166,7 @@ static void print_statistics(const struct sched *s)
 	printf("%-13s %" PRIu64 "\n", "dropped", lost);
 }
 
-/* The time that groups had a GPU, where the recording has slices of it. Return: 0 or -ENOMEM */
+/* The time for which groups had a GPU, if the recording has slices of it. Return: 0 or -ENOMEM */
 static int sched_write_times(struct sched *s, struct grt_writer *w)
 {
 	struct grt_notes notes = {.n = 0};
@@ -201,7 +200,7 @@ static int sched_write_json(struct sched *s, FILE *out)
 	return ret;
 }
 
-/* The last line: counts, and the same times as in the text. Return: 0 or -ENOMEM */
+/* The last line: counts, and the same times as in the text form. Return: 0 or -ENOMEM */
 static int sched_print_json(struct sched *s)
 {
 	struct grt_memfile memory;
@@ -253,7 +252,7 @@ static int sched_finish(struct sched *s, int ret, const struct grt_err *err)
 
 /* ------------------------------------------------------------- input */
 
-/* Takes the recorder's notes about the clocks; a text has only its own clock. */
+/* Takes the recorder's notes about the clocks; a text only has its own clock. */
 static void sched_take_clock(struct sched *s)
 {
 	const char *text = grt_session_env(s->session, "clock_start");

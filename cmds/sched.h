@@ -13,7 +13,10 @@
 #include "trace/names.h"
 #include "reading.h"
 
-/* Ends the run, because the reader of the lines has gone. Not 1, which has a meaning in a live run. */
+/*
+ * Ends the run, because the reader of the lines has gone. It differs from 1, which has a meaning in a live
+ * run.
+ */
 #define SCHED_STOP 2
 
 /**

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The line of a TSG_* event in `grtrace sched`, as tools for patched drivers print it, with correct names.
- * The contents of a line are a row of the table below; unknown values are "?".
+ * The line of a TSG_* event in `grtrace sched`, in the form of tools for patched drivers, with correct
+ * names. A row of the table below determines the contents of a line; unknown values are "?".
  */
 #include <inttypes.h>
 #include <string.h>
@@ -22,7 +22,7 @@ static char *put_number(char *p, const char *key, uint32_t value, bool known)
 	return known ? grt_format_u64(p, value) : grt_format_word(p, "?");
 }
 
-/* A channel's handle; with its client where that is not the group's. */
+/* A channel's handle, with its client if that is not the group's. */
 static char *put_handle(char *p, const char *key, uint32_t handle, uint32_t client, const struct grt_event *e)
 {
 	bool other = handle && client && client != ((const struct grt_tsg_event *)e)->client;
@@ -40,7 +40,7 @@ static char *put_channel(char *p, const struct grt_event *e)
 	return ev->channel ? put_handle(p, " channel=", ev->channel, ev->channel_client, e) : p;
 }
 
-/* TSG_TOKEN and TSG_CHANNEL are read through one of them. */
+/* TSG_TOKEN and TSG_CHANNEL have the same layout, so one struct reads both. */
 static char *put_bound(char *p, const struct grt_event *e)
 {
 	const struct grt_ev_tsg_token *ev = (const struct grt_ev_tsg_token *)e;
@@ -60,7 +60,7 @@ static char *put_token(char *p, const struct grt_event *e)
 	return put_number(p, " token=", ev->token, !ev->status || ev->chid != UNKNOWN);
 }
 
-/* A subcontext: that none was named is known, and another thing than one that is not known. */
+/* A subcontext: "none was named" is different from "unknown". */
 static char *put_subcontext(char *p, const struct grt_event *e)
 {
 	const struct grt_ev_tsg_channel *ev = (const struct grt_ev_tsg_channel *)e;
@@ -71,7 +71,7 @@ static char *put_subcontext(char *p, const struct grt_event *e)
 	return put_number(p, " veid=", ev->veid, ev->veid != UNKNOWN);
 }
 
-/* The driver's own answer, where it refused; from 0xfffff001 on what the kernel answered in its place. */
+/* The driver's own answer, if it refused; from 0xfffff001 on, the kernel answered in its place. */
 static char *put_status(char *p, const struct grt_event *e)
 {
 	uint32_t status = sched_status(e);
@@ -129,7 +129,7 @@ int sched_line_new(struct sched *s)
 	return s->as_json ? grt_event_json_new(&s->json) : grt_event_text_new(&s->text, &style);
 }
 
-/* The name of a line, by @no if something is revoked. */
+/* The name of a line; @no: the name if something is revoked. */
 static const struct {
 	const char *title;
 	const char *no;
@@ -160,7 +160,7 @@ static void sched_line_put_time(const struct sched *s, uint64_t time)
 	printf("%02d:%02d:%02d.%06" PRIu64, tm.tm_hour, tm.tm_min, tm.tm_sec, ns % NS_PER_S / 1000);
 }
 
-/* "?" may be a name, so a name that is unknown is empty. */
+/* "?" may be a name, so an unknown name is empty. */
 static void sched_line_put_comm(const char *comm)
 {
 	size_t width = comm ? strlen(comm) : 0;

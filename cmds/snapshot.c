@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * grtrace snapshot: sends SIGUSR1 to a recorder with a black box. A process is only signalled when it has the
- * recorder's name and catches the signal, so that no number of a process that is used again costs a life.
+ * grtrace snapshot: sends SIGUSR1 to a recorder with a black box. A process is only signalled if it has the
+ * recorder's name and catches the signal, so that no other process with a reused pid is killed.
  */
 #include <ctype.h>
 #include <dirent.h>
@@ -22,7 +22,7 @@
 #include "cmd.h"
 
 #define METADATA_MAX (1U << 20)
-/* How long it may take until a snapshot is there. */
+/* How long to wait for a snapshot. */
 #define BEGIN_NS (10 * NS_PER_S)
 #define LOOK_NS 50000000L
 
@@ -56,8 +56,8 @@ static int snapshot_parent(int pid)
 }
 
 /*
- * Finds the only black box here, without processes that it started. Return: its pid, 0: there is none, -1:
- * there are several
+ * Finds the only black box here, without processes that it has started. Return: its pid, 0: there is none,
+ * -1: there are several
  */
 static int snapshot_find(void)
 {
@@ -107,7 +107,7 @@ static int snapshot_env(int dir, const char *path, struct grt_env_list *env)
 	return ret;
 }
 
-/* Finds the process that writes to the directory and holds its lock. Return: 0: there is none */
+/* Finds the process that writes into the directory and holds its lock. Return: 0: there is none */
 static int snapshot_owner(int dir)
 {
 	struct grt_env_list env = {.used = 0};
@@ -147,7 +147,7 @@ static bool snapshot_is_complete(int dir, unsigned long number)
 	return complete;
 }
 
-/* Return: whether @number is there, and complete where that is @whole */
+/* Return: whether snapshot @number exists, and is complete if @whole is set */
 static bool snapshot_wait(int dir, unsigned long number, bool whole, uint64_t limit)
 {
 	const struct timespec pause = {.tv_nsec = LOOK_NS};

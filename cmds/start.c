@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * grtrace start: loads the module and the adapters of the drivers that are
- * there, and turns tracing on.
+ * grtrace start: loads the module and the adapters of the loaded drivers, and turns tracing on.
  */
 #include "kmod/kmod.h"
 #include "cmd.h"

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * grtrace status: the module's state, the fill of its buffers, every limit
- * that is not at its default, the adapters and the balance. Collected once,
- * then printed as text or JSON.
+ * grtrace status: the module's state, the fill of its buffers, every limit that is not at its default, the
+ * adapters and the balance. The state is read once, and then printed as text or JSON.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -50,7 +49,7 @@ static const struct fate {
 #undef GRT_FATE
 };
 
-/* Steps through lines. Return: the line, NULL at the end; *next moves on */
+/* Iterates over lines. Return: the line; NULL: there are no more */
 static const char *status_next_line(const char **next, size_t *length)
 {
 	const char *line = *next;
@@ -97,14 +96,14 @@ static bool all_close(const struct kmod_stats *stats)
 	return good;
 }
 
-/* A key with a changed value; the switch itself and counts are shown elsewhere or not settings. */
+/* A key with a changed value; the switch itself and counts are shown elsewhere, or are not settings. */
 static bool status_differs(const struct state *s, const struct kmod_key *key, char *value, size_t room)
 {
 	return kmod_key_is_setting(key) && kmod_line(s->config, key->name, value, room) &&
 	       !kmod_key_is_default(key, value);
 }
 
-/* The value of the word `key=value` of a line, empty where it has none. */
+/* The value of the word `key=value` in a line; empty: there is none. */
 static void word(const char *line, size_t length, const char *key, char *value, size_t room)
 {
 	char text[4096], *p;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * grtrace stop: turns tracing off. What is in the buffers stays there until it
- * is read or cleared.
+ * grtrace stop: turns tracing off. The contents of the buffers stay there until they are read or cleared.
  */
 #include <errno.h>
 
@@ -31,7 +30,7 @@ static int stop_run(int argc, char **argv)
 	if (opt_cuda)
 		return cuda_default_unset(opt_service);
 	ret = kmod_open(&kmod, &err);
-	/* without the module there is nothing to stop, and to load it would be no help */
+	/* without the module there is nothing to stop, and loading it would not help */
 	if (ret == -ENODEV)
 		return cmd_fail(EXIT_MISSING, err.why,
 				"kill -INT PID, which ends a grtrace record that is running",

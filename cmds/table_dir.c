@@ -15,14 +15,17 @@
 /* The name of a directory that engines read as NULL. */
 #define NO_VALUE "__HIVE_DEFAULT_PARTITION__"
 
-/** struct table_dir_file - @file: written to, a duplicate of that of @out */
+/**
+ * struct table_dir_file
+ * @file: a stream to write to, with a duplicate of the descriptor in @out
+ */
 struct table_dir_file {
 	struct outfile out;
 	FILE *file;
 	char path[4096];
 };
 
-/* A name from a trace as a part of a path: other bytes as %XX, which engines read as these. */
+/* Makes a name from a trace a part of a path: other bytes become %XX, which engines decode. */
 static void table_dir_put_name(char *out, size_t room, const char *name)
 {
 	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-";
@@ -67,7 +70,7 @@ void table_dir_begin(struct table_dir *d, const char *path, const char *ending, 
 	snprintf(d->place, sizeof(d->place), "host=%s/date=%s/%s", host_name, date, name);
 }
 
-/* Each directory on the way to a file, but for those that are there. */
+/* Makes all missing directories on the path of a file. */
 static int table_dir_make_way(char *path, struct grt_err *err)
 {
 	int ret = 0;

@@ -16,7 +16,7 @@
 #define WIDTH_MIN 20
 #define WIDTH_MAX 1000
 
-/* Signals that end this program while the user looks at the pager. */
+/* Signals that must not end this program while the user looks at the pager. */
 static const int ends[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE};
 #define ENDS (sizeof(ends) / sizeof(ends[0]))
 
@@ -40,7 +40,7 @@ static unsigned int width_of_terminal(void)
 	return isatty(STDOUT_FILENO) && !ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) ? size.ws_col : 0;
 }
 
-/* Shells do not export it: who does wants it. */
+/* Shells do not export COLUMNS, so if it is set, somebody wants it. */
 static unsigned int width_of_columns(void)
 {
 	const char *columns = getenv("COLUMNS");
@@ -61,7 +61,10 @@ unsigned int terminal_width(void)
 	return width < WIDTH_MIN ? WIDTH_MIN : width > WIDTH_MAX ? WIDTH_MAX : width;
 }
 
-/* Asked of the locale alone: the program's own stays "C", so that nothing else depends on it. */
+/*
+ * Only the locale's character set is asked for: the program's own locale stays "C", so that nothing else
+ * depends on it.
+ */
 bool terminal_utf8(void)
 {
 	locale_t here = newlocale(LC_CTYPE_MASK, "", (locale_t)0);
@@ -79,7 +82,7 @@ void terminal_fit(struct grt_writer_options *o, bool wide)
 	o->width = wide ? 0 : terminal_width();
 	o->wide = wide;
 	o->utf8 = terminal_utf8();
-	/* of a file or pipe a line is a sentence */
+	/* in a file or pipe, a sentence is one line */
 	o->wrap = terminal_is() ? terminal_width() : 0;
 }
 
@@ -90,7 +93,10 @@ void terminal_no_pager(void)
 	pager.off = true;
 }
 
-/* Whoever may run us as root may not run a program of his own as root: of sudo's user no pager is taken. */
+/*
+ * A user who may run this program as root may not run programs of his own as root, so under sudo no pager of
+ * the user is run.
+ */
 static bool is_for_other(void)
 {
 	return getuid() != geteuid() || (!geteuid() && getenv("SUDO_UID"));
@@ -134,7 +140,7 @@ static void at_exit(void)
 static void on_end(int number)
 {
 	wait_for_pager();
-	/* its action is the default one again */
+	/* the default action applies again */
 	raise(number);
 }
 
@@ -143,7 +149,7 @@ static void run_pager(const char *command, const int in[2])
 	dup2(in[0], STDIN_FILENO);
 	close(in[0]);
 	close(in[1]);
-	/* as git sets it: the pager ends if all fits, colours are shown, and its output stays */
+	/* as git sets it: less ends if everything fits, shows colours, and leaves its output on the screen */
 	setenv("LESS", "FRX", 0);
 	if (is_for_other())
 		setenv("LESSSECURE", "1", 1);

@@ -13,8 +13,11 @@
 #include "merge/merge.h"
 #include "cmds/reading.h"
 
-/** struct rocm_options - the command line; @offset: NS, auto or NULL; @recorded: `record` requests the
- * report: none of an empty recording is no failure */
+/**
+ * struct rocm_options - the command line
+ * @offset: NS, auto or NULL
+ * @recorded: `record` requests the report, so an empty recording is no failure
+ */
 struct rocm_options {
 	const char *output;
 	const char *input;
@@ -84,11 +87,13 @@ int rocm_folded_event(struct rocm_folded *f, const struct grt_event *e);
 /** rocm_folded_write - a line for each stack: frames and ns. Return: an exit status */
 int rocm_folded_write(const struct rocm_folded *f, const char *path);
 
-/** rocm_answers - fields: what the trace says of each question, in sentences from counted facts */
+/** rocm_answers - writes fields: the answers of the trace to each question, in sentences made from counts */
 void rocm_answers(const struct rocm_run *run, struct grt_writer *w);
 
-/** rocm_debugfs - the queue descriptors and hardware queue states that were kept before and after; nothing
- * where there are none. @over: adds what there is no place for. Return: 0 or -ENOMEM */
+/**
+ * rocm_debugfs - writes the queue descriptors and hardware queue states from before and after; nothing if
+ * there are none. @over: gets the number of those without room. Return: 0 or -ENOMEM
+ */
 int rocm_debugfs(const struct rocm_run *run, struct grt_writer *w, uint64_t *over);
 
 extern const struct cmd_json rocm_json;

@@ -12,7 +12,10 @@
 
 #define ANSWERS 8
 
-/** struct answers - sentences; @used: of the present one */
+/**
+ * struct answers - the sentences
+ * @used: bytes of the present one
+ */
 struct answers {
 	struct grt_fields f;
 	char text[ANSWERS][1024];
@@ -181,7 +184,7 @@ static void doorbells(struct answers *a, const struct rocm_run *run)
 	answered(a, "doorbells");
 }
 
-/* A station of the way, with an arrow from the one before. */
+/* A step of the path, with an arrow from the step before. */
 static void station(struct answers *a, bool *any, uint64_t n, const char *what)
 {
 	char room[96];
@@ -192,7 +195,7 @@ static void station(struct answers *a, bool *any, uint64_t n, const char *what)
 	*any = true;
 }
 
-/* The dispatcher and the handler that it calls are one ioctl. Of either the other may not be traced. */
+/* The dispatcher and the handler that it calls are one ioctl. One of them may not be traced. */
 static void ioctls(struct answers *a, const struct rocm_run *run)
 {
 	const struct grt_rocm_count *c = &run->r.count;

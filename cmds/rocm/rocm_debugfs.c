@@ -37,10 +37,10 @@
 #include "base/grow.h"
 #include "rocm.h"
 
-/* Queues of a file, and words of all of them: 64 MiB. */
+/* Most queues of a file, and most words of all of them: 64 MiB. */
 #define QUEUES_MAX 8192U
 #define WORDS_MAX (8U << 20)
-/* The first word of a descriptor; where words are in the block from CP_MQD_BASE_ADDR on, in bytes */
+/* The first word of a descriptor; offsets of words in the block from CP_MQD_BASE_ADDR on, in bytes */
 #define MQD_HEADER 0xC0310800U
 #define CP_MQD_BASE 0
 #define CP_MQD_BASE_HI 4
@@ -48,11 +48,15 @@
 #define CP_HQD_PQ_BASE 32
 #define CP_HQD_PQ_BASE_HI 36
 #define CP_HQD_PQ_CONTROL 68
-/* CP_HQD_PQ_CONTROL__QUEUE_SIZE_MASK: the ring has two words to the power of one more */
+/* CP_HQD_PQ_CONTROL__QUEUE_SIZE_MASK: the ring has 2^(value + 1) words */
 #define QUEUE_SIZE 0x3fU
 #define NOWHERE UINT32_MAX
 
-/** struct block - where it begins. @words: of the descriptor, 0: of registers; @at: bytes, or an address */
+/**
+ * struct block - where the block begins
+ * @words: number of words of the descriptor, 0: the block has registers
+ * @at: offset in bytes, or an address
+ */
 static const struct block {
 	const char *file;
 	unsigned int words;
@@ -66,7 +70,7 @@ static const struct block {
 
 static const char *const files[] = {"mqds", "hqds", "rls"};
 
-/** struct word - what precedes it: its offset or its address */
+/** struct word - a word, with the offset or address before it */
 struct word {
 	uint32_t at;
 	uint32_t v;
@@ -75,8 +79,9 @@ struct word {
 /**
  * struct dump - a queue in a file
  * @title: the lines above it
- * @word: its words, from the @first of the file on; @n: how many
- * @hash: of the words; @id: addresses of ring and descriptor, if @has_id
+ * @word: its @n words, from the file's word @first on
+ * @hash: of the words
+ * @id: addresses of ring and descriptor, if @has_id
  * @pair: the same queue in the other file
  */
 struct dump {
@@ -90,7 +95,10 @@ struct dump {
 	const struct dump *pair;
 };
 
-/** struct dumps - a file; @over: queues and rows that found no place */
+/**
+ * struct dumps - a file
+ * @over: number of queues and rows without room
+ */
 struct dumps {
 	struct dump *of;
 	uint32_t n;
@@ -101,7 +109,10 @@ struct dumps {
 	uint64_t over;
 };
 
-/** struct row - of the table. @state: new, gone, changed, same; @block: where it has the words that are known
+/**
+ * struct row - a row of the table
+ * @state: new, gone, changed, same
+ * @block: where the known words are
  */
 struct row {
 	const char *file;
@@ -124,7 +135,7 @@ static void get_words(struct grt_cell *cell, const void *view, const void *row, 
 	cell->number = arg ? r->changed : r->d->n;
 }
 
-/* The word at a place. Return: it is there */
+/* Finds the word at an offset or address. Return: whether there is one */
 static bool rocm_debugfs_word_at(const struct dump *d, uint32_t at, uint32_t *v)
 {
 	for (uint32_t i = 0; i < d->n; i++)
@@ -180,7 +191,7 @@ static void get_base(struct grt_cell *cell, const void *view, const void *row, i
 
 	cell->absent = !rocm_debugfs_known(row, CP_HQD_PQ_BASE, &low) ||
 		       !rocm_debugfs_known(row, CP_HQD_PQ_BASE_HI, &high);
-	/* it is kept without its low eight bits */
+	/* it is stored without its low eight bits */
 	if (!cell->absent)
 		rocm_debugfs_put_hex(cell, ((uint64_t)high << 32 | low) << 8);
 }
@@ -274,7 +285,7 @@ static char *rocm_debugfs_trimmed(char *line)
 	return line + strspn(line, " \t");
 }
 
-/* A line that is further in belongs to the one before it that is less so. Return: 0 or -ENOMEM */
+/* A line with more indentation belongs to the previous line with less. Return: 0 or -ENOMEM */
 static int take_title(struct dumps *all, char *line, char outer[80])
 {
 	bool inner = line[0] == ' ' || line[0] == '\t';
@@ -287,7 +298,7 @@ static int take_title(struct dumps *all, char *line, char outer[80])
 		snprintf(outer, 80, "%s", text);
 		return 0;
 	}
-	/* the words of one that finds no place must not be taken for those of the one before */
+	/* words of a queue without room must not be added to the previous queue */
 	if (all->n == QUEUES_MAX) {
 		all->over++;
 		all->words = WORDS_MAX;
@@ -301,8 +312,10 @@ static int take_title(struct dumps *all, char *line, char outer[80])
 	return 0;
 }
 
-/* Addresses of its ring and its descriptor, which it keeps. A place among the hardware queues is its own
- * name. */
+/*
+ * Addresses of its ring and its descriptor, which do not change. The position of a hardware queue identifies
+ * it.
+ */
 static bool take_id(struct dump *d, const char *file)
 {
 	static const uint32_t at[] = {CP_HQD_PQ_BASE, CP_HQD_PQ_BASE_HI, CP_MQD_BASE, CP_MQD_BASE_HI};
@@ -358,7 +371,7 @@ static uint64_t differences(const struct dump *a, const struct dump *b)
 	return n;
 }
 
-/* How sure it is that two dumps are of one queue. */
+/* How likely two dumps are of the same queue. */
 enum sure {
 	BY_ADDRESS,
 	BY_WORDS,
@@ -377,7 +390,7 @@ static bool is_pair(const struct dump *a, const struct dump *b, enum sure how)
 	return known ? !memcmp(a->id, b->id, sizeof(a->id)) : how == BY_ORDER;
 }
 
-/* Dumps with one title are few, and mostly in the same order. */
+/* There are few dumps with the same title, mostly in the same order. */
 static void pair_up(struct dumps *before, struct dumps *after)
 {
 	for (enum sure how = BY_ADDRESS; how < SURES; how++)

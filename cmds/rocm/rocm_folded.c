@@ -21,20 +21,29 @@
 #define STACKS_MAX 16384U
 #define NAME_ROOM (sizeof(((struct grt_ev_log_call *)0)->function))
 
-/** struct frame - a call that a thread is inside of. @inner: ns of the calls in it */
+/**
+ * struct frame - a call in which a thread is
+ * @inner: time in calls within it, ns
+ */
 struct frame {
 	char name[NAME_ROOM + 1];
 	uint64_t since;
 	uint64_t inner;
 };
 
-/** struct thread - a thread of the log. @depth: including calls that are too deep for @frame */
+/**
+ * struct thread - a thread of the log
+ * @depth: number of open calls, including those that have no @frame
+ */
 struct thread {
 	struct frame frame[DEPTH_MAX];
 	unsigned int depth;
 };
 
-/** struct stack - @ns: of its innermost call alone */
+/**
+ * struct stack
+ * @ns: time of its innermost call alone
+ */
 struct stack {
 	char text[(NAME_ROOM + 1) * DEPTH_MAX + 32];
 	uint64_t ns;
@@ -66,7 +75,7 @@ void rocm_folded_free(struct rocm_folded *f)
 	free(f);
 }
 
-/* Frames are parted by ; and a stack from its weight by a blank. */
+/* Frames are separated by ; and a stack from its weight by a blank. */
 static void rocm_folded_set_name(struct frame *f, const char *name)
 {
 	size_t len = strnlen(name, NAME_ROOM);

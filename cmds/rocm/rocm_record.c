@@ -32,7 +32,7 @@
 #define ARGS_MAX 4096
 #define TRACE_NAME "ftrace.txt"
 
-/** struct place - where everything goes */
+/** struct place - the paths of all files */
 struct place {
 	char dir[PATH_ROOM];
 	char log[128];
@@ -51,7 +51,7 @@ static void default_dir(char dir[PATH_ROOM], const char *name)
 	snprintf(dir, PATH_ROOM, "log/%.200s_ftrace_%s", name, stamp);
 }
 
-/* Under sudo they belong to the calling user, as the recording does. */
+/* Under sudo, they belong to the calling user, like the recording. */
 static int make_dirs(const char *path)
 {
 	char part[PATH_ROOM];
@@ -96,7 +96,7 @@ static bool user_may_write(const char *dir)
 }
 
 /*
- * Other programs use the same names of files, so a file that is not known to be of a recording is the user's.
+ * Other programs use the same names of files, so a file that is not known to belong to a recording is kept.
  */
 static int check_place(const char *dir)
 {
@@ -132,7 +132,7 @@ static int make_place(struct place *p, const struct rocm_options *opt, const cha
 	else
 		default_dir(asked, grt_frame_base(prog));
 	ret = make_dirs(asked);
-	/* the program may change its directory */
+	/* the program may change its working directory */
 	real = ret ? NULL : realpath(asked, NULL);
 	if (!real)
 		return cmd_fail(EXIT_FAILED, strerror(ret ? -ret : errno), NULL,
@@ -144,7 +144,7 @@ static int make_place(struct place *p, const struct rocm_options *opt, const cha
 	return check_place(p->dir);
 }
 
-/* Without a recording, the texts are empty, and would prevent the next one from being made here. */
+/* Without a recording, the texts are empty, and would prevent the next recording from using the directory. */
 static void remove_texts(const struct place *p)
 {
 	char path[PATH_ROOM + 136];
@@ -194,7 +194,7 @@ static bool is_in_path(const char *name)
 	return false;
 }
 
-/* A variable that only the program of this recording has in its environment. */
+/* A variable that only this recording's program has in its environment. */
 static const char *container_mark(void)
 {
 	static char mark[64];
@@ -320,7 +320,7 @@ int rocm_record(const struct rocm_options *opt, int argc, char **argv)
 	status = rocm_record_run_record(opt, &p, argc, argv);
 	snprintf(path, sizeof(path), "%s/metadata", p.recording);
 	if (stat(path, &st)) {
-		/* what kept a recording from being made was reported */
+		/* the reason why no recording was made has been reported */
 		made = EXIT_DONE;
 		if (errno == ENOENT)
 			remove_texts(&p);

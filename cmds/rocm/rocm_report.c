@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * grtrace rocm report: reads a recording, or a log and text of ftrace, merges
- * them on the kernel's clock and writes the sections. What the sections hold is
- * lib/rocm/rocm.c's.
+ * grtrace rocm report: reads a recording, or a log and text of ftrace, merges them on the kernel's clock and
+ * writes the sections, whose contents lib/rocm/rocm.c computes.
  */
 #include <ctype.h>
 #include <errno.h>
@@ -20,7 +19,7 @@
 #include "rocm.h"
 
 #define RECORDING "recording"
-/* Rows of long tables that people are shown without -v. */
+/* Rows of long tables that are shown without -v. */
 #define ROWS 20
 
 static int open_status(int code)
@@ -151,7 +150,7 @@ static int rocm_report_on_event(void *arg, const struct grt_event *e, uint32_t c
 
 /* ----------------------------------------------------------------- sections */
 
-/* --relative: stamps count from the first event. */
+/* --relative: time stamps count from the first event. */
 static uint64_t zero_of(const struct rocm_run *run)
 {
 	return run->opt->relative ? run->first : 0;
@@ -293,7 +292,7 @@ static void write_use(const struct rocm_run *run, struct grt_writer *w)
 	grt_fields_write(&f, w, "use", "kernel queues, user queues and doorbells");
 }
 
-/* Elements of a table by a sum in them, the largest first. */
+/* Elements of a table sorted by a sum in them, the largest first. */
 static size_t sum_at;
 
 static int by_sum(const void *a, const void *b)
@@ -378,7 +377,7 @@ static int rocm_report_write_tables(struct rocm_run *run, struct grt_writer *w, 
 	return ret ? ret : write_layers(run, w);
 }
 
-/* A bound that is unknown is the largest. */
+/* An unknown limit is the largest number. */
 static void note_rocr(const struct grt_rocm_count *c, struct grt_notes *n)
 {
 	static const char *const how[GRT_ROCM_ROCR] = {
@@ -449,7 +448,7 @@ static void note_inputs(const struct rocm_run *run, struct grt_notes *n)
 			 run->r.count.over);
 }
 
-/** struct passed - a kind of lines or events that a text has and that were passed over, and why */
+/** struct passed - a kind of lines or events in a text that were skipped, and why */
 struct passed {
 	const char *form;
 	const struct grt_skipped *of;
@@ -560,7 +559,7 @@ static int rocm_report_judge(const struct rocm_run *run)
 	return EXIT_DONE;
 }
 
-/* `record` requests a report also if there is nothing: programs that read it find an empty one. */
+/* `record` requests a report even if there is nothing: programs that read it then find an empty one. */
 static int rocm_report_note_empty(const struct rocm_run *run)
 {
 	uint64_t passed = 0, lines = 0;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * grtrace serve: metrics of the GPUs, their processes and control groups for Prometheus, without end. What
- * they are is in lib/export/metrics.h; incidents are those of a black box, cmds/record/triggers.def.
+ * grtrace serve: metrics of the GPUs, their processes and control groups for Prometheus, as a service.
+ * lib/export/metrics.h describes the metrics; the incidents are those of a black box,
+ * cmds/record/triggers.def.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -27,9 +28,9 @@
 #define SERVE_FORGET_NS (10 * NS_PER_S)
 #define SERVE_SOURCES "drm,nvidia,nvctxsw,power"
 #define SERVE_INCIDENTS "fence-error,xid"
-/* Lines about incidents, per second; the rest is counted. */
+/* Most lines about incidents per second; further ones are only counted. */
 #define SERVE_LINES 5U
-/* Incidents of the moment that are looked for at a time. */
+/* Most present incidents that are looked for at a time. */
 #define SERVE_LOOKS 32U
 
 static struct {
@@ -52,9 +53,9 @@ static const struct cmd_opt options[] = {
 
 /**
  * struct serve - the service
- * @incidents: of each kind
- * @lines: that were written since @second
- * @forgot: when rows were last looked through
+ * @incidents: number of each kind
+ * @lines: lines that were written since @second
+ * @forgot: when old rows were last removed
  */
 struct serve {
 	struct grt_consumer c;
@@ -70,7 +71,7 @@ struct serve {
 
 /* -------------------------------------------------------------- the log */
 
-/* For the journal, a line begins with its priority. */
+/* A line for the journal begins with its priority. */
 static void serve_log(int priority, const char *text)
 {
 	if (getenv("JOURNAL_STREAM"))
@@ -108,7 +109,7 @@ static void serve_look(struct serve *s)
 	uint64_t now = grt_now();
 	struct incident found;
 
-	/* those of many jobs that are late together are spread over time */
+	/* incidents of many jobs that are late together are spread over time */
 	for (unsigned int i = 0; i < SERVE_LOOKS && (triggers_late_job(&s->triggers, now, true, &found) ||
 						     triggers_dump(&s->triggers, now, &found));
 	     i++)
@@ -257,7 +258,7 @@ static int serve_begin(struct serve *s)
 	return EXIT_DONE;
 }
 
-/* The address is taken while there are privileges, and before anything of the system is changed. */
+/* The address is opened while there are privileges, and before anything in the system is changed. */
 static int serve_open(struct serve *s)
 {
 	struct live_setup setup = {

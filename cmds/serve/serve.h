@@ -13,10 +13,10 @@
 struct serve_http;
 
 /**
- * serve_http_open - listens; nothing is answered before serve_http_run()
+ * serve_http_open - listens; requests are only answered by serve_http_run()
  * @address: "ADDRESS:PORT", "[ADDRESS]:PORT" or "PORT"
  * @text: makes the page, which is freed; NULL: no memory
- * Return: 0, -EINVAL for what is no address, -ENOSYS without libmicrohttpd, or another negative errno
+ * Return: 0, -EINVAL: it is not an address, -ENOSYS: there is no libmicrohttpd, or another negative errno
  */
 int serve_http_open(struct serve_http **out, const char *address, char *(*text)(void *arg, size_t *length),
 		    void *arg, struct grt_err *err);
@@ -24,10 +24,10 @@ int serve_http_open(struct serve_http **out, const char *address, char *(*text)(
 /** serve_http_fd - readable when a request waits */
 int serve_http_fd(const struct serve_http *h);
 
-/** serve_http_url - of the page */
+/** serve_http_url - the URL of the page */
 const char *serve_http_url(const struct serve_http *h);
 
-/** serve_http_run - does what can be done without waiting */
+/** serve_http_run - does the work that needs no waiting */
 void serve_http_run(struct serve_http *h);
 
 /** serve_http_close - NULL is allowed */
@@ -36,10 +36,10 @@ void serve_http_close(struct serve_http *h);
 /** serve_notify_open - finds the service manager; there may be none */
 void serve_notify_open(void);
 
-/** serve_notify - tells it a state, "READY=1" */
+/** serve_notify - sends a state to it, "READY=1" */
 void serve_notify(const char *state);
 
-/** serve_notify_alive - the same of its watchdog, as often as it wants */
+/** serve_notify_alive - tells its watchdog that the service is alive, as often as it requires */
 void serve_notify_alive(void);
 
 #endif /* GRTRACE_SERVE_H */

@@ -42,7 +42,7 @@ struct http_library {
 #undef X
 };
 
-/** struct http_client - a connection; @fd: -1: the place is free */
+/** struct http_client - a connection; @fd: -1: unused */
 struct http_client {
 	int fd;
 	uint64_t since;
@@ -50,8 +50,8 @@ struct http_client {
 
 /**
  * struct serve_http - the server
- * @page, @made: the newest page
- * @pages: that some client still gets, this one included
+ * @page, @made: the newest page, and when it was made
+ * @pages: number of pages that clients still receive, including this one
  */
 struct serve_http {
 	struct http_library mhd;
@@ -95,7 +95,7 @@ static int http_bad_address(const char *address, const char *why, struct grt_err
 			   address);
 }
 
-/* "PORT" is of this machine alone. */
+/* "PORT" alone is only reachable from this machine. */
 static int http_split(const char *address, char host[256], char port[8], struct grt_err *err)
 {
 	const char *colon = strrchr(address, ':'), *end = colon ?: address;
@@ -195,7 +195,10 @@ static struct MHD_Response *http_make_page(struct serve_http *h)
 	return response;
 }
 
-/* Clients that come together get the same page. NULL: too many are slow, or there is no memory. */
+/*
+ * Clients that come at the same time get the same page. NULL: there are too many slow clients, or there is
+ * no memory.
+ */
 static struct MHD_Response *http_page(struct serve_http *h)
 {
 	if (h->page && grt_now() - h->made < HTTP_PAGE_NS)
@@ -275,7 +278,7 @@ void serve_http_run(struct serve_http *h)
 {
 	http_end_old(h);
 	h->mhd.run(h->daemon);
-	/* frees a page that is not used any more */
+	/* frees a page that is no longer used */
 	if (h->page && grt_now() - h->made >= HTTP_PAGE_NS) {
 		h->mhd.destroy_response(h->page);
 		h->page = NULL;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Messages of a service of type notify to its manager: datagrams on the socket that NOTIFY_SOCKET names,
- * sd_notify(3). Without a socket nothing is sent.
+ * Messages of a service of type notify to the service manager: datagrams to the socket that NOTIFY_SOCKET
+ * names, sd_notify(3). Without a socket, nothing is sent.
  */
 #include <stddef.h>
 #include <stdlib.h>
@@ -14,7 +14,7 @@
 #include "serve.h"
 
 static int manager = -1;
-/* Half of the time after which it takes us for dead, ns; 0: it does not look. */
+/* Half of the time after which the manager takes the service for dead, ns; 0: it does not watch. */
 static uint64_t period;
 static uint64_t last;
 
@@ -29,7 +29,7 @@ void serve_notify_open(void)
 	if (!length || length >= sizeof(to.sun_path) || (*path != '/' && *path != '@'))
 		return;
 	memcpy(to.sun_path, path, length);
-	/* a name that is no file's begins with NUL */
+	/* a name that is not a file's begins with NUL */
 	if (*path == '@')
 		to.sun_path[0] = '\0';
 	manager = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * grtrace timeline: what the rings, engines, processes, CUDA devices, threads,
- * displays and counters of a trace did over time, as text. Takes the command line and lets the session drive
- * the analyses that have parts of a timeline (lib/analyses.def); how they look is in timeline_print.c and
- * timeline_bars.c.
+ * grtrace timeline: what the rings, engines, processes, CUDA devices, threads, displays and counters of a
+ * trace did over time, as text. This file parses the command line and runs the session with the analyses
+ * that have parts of a timeline (lib/analyses.def); timeline_print.c and timeline_bars.c write their
+ * results.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -18,7 +18,7 @@
 #define WIDTH_MIN 20
 #define WIDTH_MAX 1000
 #define WIDTH_DEFAULT 80
-/* From this width on, the busy share follows each bar. */
+/* From this width on, each bar is followed by the busy share. */
 #define WIDTH_SHARES 40
 
 static struct {
@@ -57,7 +57,7 @@ static bool width_fits(uint64_t width)
 	return width >= WIDTH_MIN && width <= WIDTH_MAX;
 }
 
-/* The bar gets the width that the label, the share and the two borders leave. */
+/* The bar gets the width that label, share and the two borders leave. */
 static void set_look(struct timeline_look *look)
 {
 	look->width = opt.width != NOT_GIVEN ? (unsigned int)opt.width : terminal_width() ?: WIDTH_DEFAULT;
@@ -123,7 +123,7 @@ static int timeline_set_span(struct timeline *tl)
 			"%s: no timeline of a pipe", tl->input);
 }
 
-/* The whole trace is read, since a job that runs into the span began before it. */
+/* The whole trace is read, because a job that extends into the span began before it. */
 static int cmd_timeline_run(struct timeline *tl)
 {
 	struct grt_err err = {.what = ""};

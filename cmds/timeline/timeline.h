@@ -14,12 +14,12 @@
 #define SHARE_WIDTH 9
 
 /**
- * struct timeline_look - how bars look
+ * struct timeline_look - the layout of bars
  * @width: of a line, characters
  * @label: of this, for the row's name
  * @columns: of this, for the bar
- * @shares: the busy share follows the bar
- * @utf8: blocks, else ASCII
+ * @shares: each bar is followed by the busy share
+ * @utf8: blocks, otherwise ASCII
  * @colour: on a terminal
  */
 struct timeline_look {
@@ -34,9 +34,9 @@ struct timeline_look {
 /**
  * struct timeline - one run
  * @a: the analyses that have parts of a timeline
- * @input: its name for people
- * @filter: as requested, @filtered: only some jobs are
- * @failed: -ENOMEM while it was drawn
+ * @input: its name for messages
+ * @filter: as requested; @filtered: it selects only some jobs
+ * @failed: -ENOMEM while drawing
  */
 struct timeline {
 	struct grt_analyses a;
@@ -63,7 +63,7 @@ int timeline_print(struct timeline *tl);
  */
 bool timeline_draw(struct timeline *tl, const struct grt_part *part, const void *state, int *ret);
 
-/** timeline_others - whether there are bars of something else than jobs */
+/** timeline_others - whether there are bars of anything other than jobs */
 static inline bool timeline_others(const struct timeline *tl)
 {
 	return grt_analyses_any(&tl->a, GRT_PART_BARS, GRT_PART_BARS);

@@ -20,7 +20,7 @@
 #define GREEN "\033[32m"
 #define PLAIN "\033[0m"
 
-/* Rows of a kind that are drawn; of more, the least busy ones are summed up in one. */
+/* Most rows of a kind that are drawn; if there are more, the least busy ones are summed up in one. */
 #define ROWS_SHOWN 24U
 /* The most rings whose histograms are drawn. */
 #define RINGS_SHOWN 8U
@@ -57,7 +57,7 @@ static unsigned int timeline_bars_width_of(const char *s)
 	return n;
 }
 
-/* Writes exactly @width characters; a label that is cut ends in "..". */
+/* Writes exactly @width characters; a label that is too long ends in "..". */
 static void timeline_bars_put_label(const char *text, unsigned int width)
 {
 	unsigned int n = timeline_bars_width_of(text), room = n > width ? width - 2 : width, used = 0;
@@ -102,7 +102,7 @@ static void put_share(const struct timeline *tl, const struct grt_bar *b)
 		 : b->sampled ? "~"
 			      : "",
 		 text, b->inferred ? "*" : "");
-	/* The mark stands outside, so that numbers stay in line. */
+	/* The mark comes after the number, so that numbers stay aligned. */
 	printf("%*s", b->inferred ? SHARE_WIDTH : SHARE_WIDTH - 1, marked);
 }
 
@@ -160,7 +160,7 @@ static void put_bar(const struct timeline *tl, const struct grt_timeline *t, con
 	putchar('\n');
 }
 
-/* A tick where a column begins, as many as have room. */
+/* Ticks where columns begin, as many as have room. */
 static void put_axis(const struct timeline *tl, const struct grt_timeline *t, const char *title)
 {
 	uint32_t columns = tl->a.pass.columns, ticks = columns / TICK_ROOM, at = 0;
@@ -282,7 +282,7 @@ static void timeline_bars_put_row(const struct timeline *tl, const struct grt_ti
 	put_bar(tl, t, &b);
 }
 
-/* Several rows as one: their sum, which can be more than there is time. */
+/* Several rows as one: their sum, which can exceed the time. */
 static int put_others(struct timeline *tl, const struct grt_timeline *t, enum grt_group_by by,
 		      struct grt_timeline_row *const *rows, uint32_t n)
 {
@@ -422,7 +422,7 @@ static int put_histograms(struct timeline *tl, const void *state)
 	return 0;
 }
 
-/* Rows of other analyses: of more than fit, the first ones are the most important. */
+/* Rows of other analyses: if there are too many, the first ones are the most important. */
 static int put_rows_of(struct timeline *tl, const struct grt_part *part, const void *state)
 {
 	const struct grt_timeline *t = grt_analyses_state(&tl->a, GRT_ANALYSIS_ROW_timeline);

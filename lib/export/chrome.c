@@ -26,7 +26,7 @@
 #define TEXT_MAX 1024U
 #define ESCAPED_MAX GRT_ESCAPED_MAX(TEXT_MAX)
 #define ITEM_MAX (GRT_TRACK_ARGS_MAX * 2600 + 2 * ESCAPED_MAX)
-/* Above, a reader's double is not exact. */
+/* Above this, a reader's double is not exact. */
 #define EXACT_MAX (1ULL << 53)
 
 /** struct place - a track: process and thread number, and a counter's name, escaped */
@@ -215,7 +215,7 @@ static bool is_cuda(const struct grt_track_item *i)
 	return i->category >= GRT_CATEGORY_RUNTIME && i->category <= GRT_CATEGORY_SET;
 }
 
-/* An arrow's end binds to the slice around it, its beginning to that in which it happened. */
+/* The end of an arrow belongs to the slice around it, its begin to the slice in which it happened. */
 static char *put_flow(struct chrome *f, char *p, char phase, uint64_t id, const struct place *at,
 		      const struct grt_track_item *i)
 {
@@ -310,7 +310,7 @@ static int chrome_put_head(struct grt_export *x, uint64_t first)
 	struct chrome *f = x->state;
 	char *p = chrome_room(f);
 
-	/* that of the trace, where it is known: files of its processes are compared without the base */
+	/* that of the trace, if it is known, because files of its processes are compared without the base */
 	if (x->session->first <= x->session->last && x->session->first)
 		first = x->session->first;
 	f->begun = true;
@@ -385,7 +385,7 @@ static char *put_count(char *p, const char *key, uint64_t number)
 	return grt_format_u64(p, number);
 }
 
-/* In a file of one rank; readers look for it line by line, with a blank after the colon. */
+/* Only in a file of one rank; readers look for it line by line, with a blank after the colon. */
 static char *chrome_put_rank(const struct chrome *f, char *p)
 {
 	if (f->ranks != 1)

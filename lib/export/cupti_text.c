@@ -106,7 +106,7 @@ static void put_sync(FILE *out, const struct grt_image *i, const struct grt_ev_g
 		grt_cupti_correlation(i, e->correlation));
 }
 
-/* CUPTI_ACTIVITY_OVERHEAD_*, the number above bit 16. */
+/* CUPTI_ACTIVITY_OVERHEAD_*, the numbers above bit 16. */
 static const char *const overhead_names[] = {
 	"DRIVER_COMPILER",
 	"ACTIVITY_BUFFER_FLUSH",

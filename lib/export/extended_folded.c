@@ -21,11 +21,11 @@
 #include "export.h"
 
 #define COMM_MAX 15
-/* Stacks that are kept as text; of more, the oldest are made again. */
+/* Most stacks that are stored as text; if there are more, the oldest are made again when needed. */
 #define TEXTS_MAX 65536U
 #define TEXT_BYTES_MAX (64U << 20)
 
-/** struct waiting - a launch whose stack has not come yet */
+/** struct waiting - a launch whose stack has not arrived yet */
 struct waiting {
 	struct grt_ev_launch launch;
 	const struct grt_image *image;
@@ -64,7 +64,7 @@ static void extended_folded_forget_oldest(struct extended_folded *f)
 	grt_keyed_remove(&f->text, at);
 }
 
-/* Gets a stack as text, which stays owned by @f. Return: 0 or -ENOMEM */
+/* Gets a stack as text, which @f still owns. Return: 0 or -ENOMEM */
 static int extended_folded_text_of(struct extended_folded *f, const struct grt_image *i, uint32_t node,
 				   const char **text)
 {

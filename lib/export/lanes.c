@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-/* The lanes of lanes.h. What is drawn on which track is decided by the tracks' providers. */
+/* The lanes of lanes.h. The tracks' providers decide what is drawn on which track. */
 #include "lanes.h"
 
 #include <errno.h>
@@ -22,7 +22,7 @@ enum lane_kind {
 	LANE_GPU,    /* what ran on a ring, a queue, a stream */
 	LANE_IDLE,   /* why a device was idle */
 	LANE_THREAD, /* states */
-	LANE_VALUE,  /* of a counter */
+	LANE_VALUE,  /* values of a counter */
 	LANE_LOSS,   /* where events are missing */
 	LANE_XID,
 	LANE_KINDS,
@@ -122,7 +122,7 @@ static void lane_close_step(struct lane *k, uint32_t first, uint32_t kept, uint6
 	}
 }
 
-/* Short items in one step of the resolution become one for each name, and of a GPU one. */
+/* Short items in one step of the resolution become one item for each name, and for each GPU. */
 static void lane_thin(struct lane *k, uint64_t resolution)
 {
 	uint32_t first = 0, kept = 0;
@@ -179,7 +179,7 @@ static int lanes_put(struct grt_lanes *l, uint32_t lane, const struct lane_item 
 	if (grt_grow(&k->item, &k->room, k->items + 1, 16))
 		return -ENOMEM;
 	k->item[k->items++] = it;
-	/* twice what stays, so that thinning is rare */
+	/* twice as many as stay, so that thinning is rare */
 	if (++l->items > 2 * (uint64_t)GRT_LANES_ITEMS_MAX)
 		lanes_thin(l);
 	return 0;
@@ -217,7 +217,7 @@ static int lanes_on_track(void *arg, const struct grt_track *t)
 	k->pid = t->pid;
 	k->tid = t->tid;
 	l->tracks_used = t->id > l->tracks_used ? t->id : l->tracks_used;
-	/* it may come again with a better name */
+	/* it may be announced again with a better name */
 	if (lanes_text(l, t->name, &k->name) || lanes_text(l, t->unit, &k->unit))
 		return -ENOMEM;
 	if (k->lane != NO_LANE)
@@ -262,7 +262,7 @@ static int lanes_on_item(void *arg, const struct grt_track_item *i)
 	int ret = 0;
 
 	k->submits |= lanes_submits(i);
-	/* The event may be in the examined time while its work was before it: such work has no lane. */
+	/* The event may be in the requested time although its work was before it: such work has no lane. */
 	if (kind == LANE_KINDS || i->time > l->to || (kind != LANE_VALUE && i->end < l->from))
 		return 0;
 	if (k->lane == NO_LANE) {
@@ -295,7 +295,7 @@ static int lanes_new_thread(struct grt_lanes *l, const struct grt_thread *t, uin
 	return lanes_new_lane(l, &like, lane);
 }
 
-/* A thread may change its name; the last one counts. */
+/* A thread may change its name; its last name is used. */
 static int lanes_name_threads(struct grt_lanes *l)
 {
 	const struct grt_names *names = grt_threads_names(l->threads);
@@ -337,7 +337,7 @@ static int lanes_on_piece(void *arg, const struct grt_thread *t, const struct gr
 
 /* ----------------------------------------------------------- idle time */
 
-/* Until the rows have their causes, an item is called by the number of its row. */
+/* Until the rows have their causes, an item is named by the number of its row. */
 static int lanes_on_idle(void *arg, const struct grt_idleness_part *p)
 {
 	struct lane_item it = {.start = p->from, .end = p->to, .name = p->row};
@@ -487,7 +487,7 @@ int grt_lanes_end(struct grt_lanes *l)
 
 /* ----------------------------------------------------------------- out */
 
-/* Seven bits a byte, the lowest first; the last byte has no high bit. */
+/* Seven bits per byte, the lowest first; the last byte has no high bit. */
 static void lanes_put_number(struct grt_page *p, uint64_t number)
 {
 	for (; number > 127; number >>= 7)

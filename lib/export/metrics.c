@@ -29,7 +29,7 @@ static const struct metrics_name *metrics_name_of(const struct grt_metrics *m, u
 static int metrics_take_name(struct grt_metrics *m, const struct grt_ev_name *e)
 {
 	const struct grt_key key = {{e->kind, e->id}};
-	/* a new name replaces the oldest one of a thread; there are few other names */
+	/* a new name replaces the oldest name of a thread; there are few other names */
 	struct metrics_name *name;
 	int ret = e->kind == GRT_NAME_THREAD
 			  ? grt_keyed_get_or_replace(&m->threads, &key, NULL, (void **)&name)
@@ -43,7 +43,7 @@ static int metrics_take_name(struct grt_metrics *m, const struct grt_ev_name *e)
 	return 0;
 }
 
-/* The address of a device file's GPU, "": unknown. */
+/* The address of a device file's GPU; "": unknown. */
 static void metrics_address(const struct grt_metrics *m, const char *node, size_t length, char *out,
 			    size_t room)
 {
@@ -56,7 +56,7 @@ static void metrics_address(const struct grt_metrics *m, const char *node, size_
 			snprintf(out, room, "%.*s", (int)strcspn(p, " "), p);
 			return;
 		}
-	/* its rings may say it */
+	/* its rings may have it */
 	for (const struct metrics_name *name = grt_keyed_oldest(&m->names); name;
 	     name = grt_keyed_next(&m->names, name))
 		if (grt_keyed_key(name)->w[0] == GRT_NAME_RING_GPU && name->name[0] &&
@@ -80,7 +80,7 @@ static void metrics_label_of_node(const struct grt_metrics *m, const char *name,
 
 /* ---------------------------------------------------------------- rows */
 
-/* The last place is that of all others. */
+/* The last element is that of all other processes. */
 static struct metrics_gpu *metrics_gpu_called(struct grt_metrics *m, const char *label)
 {
 	struct metrics_gpu *gpu = &m->gpu[METRICS_GPUS - 1];
@@ -127,7 +127,7 @@ static const char *metrics_comm(const struct grt_metrics *m, uint32_t pid, uint3
 	const struct metrics_name *name =
 		grt_keyed_find(&m->threads, &(struct grt_key){{GRT_NAME_THREAD, tid}});
 
-	/* where its thread does not say it, the first one has its name */
+	/* if its thread does not have it, the first thread has the process's name */
 	if (!name || !name->owner[0])
 		name = grt_keyed_find(&m->threads, &(struct grt_key){{GRT_NAME_THREAD, pid}});
 	if (!name)
@@ -136,8 +136,8 @@ static const char *metrics_comm(const struct grt_metrics *m, uint32_t pid, uint3
 }
 
 /*
- * The row of a process on a GPU, NULL: it is among the others. A process whose number another one had
- * before is not that one: its sums begin anew.
+ * The row of a process on a GPU; NULL: it is among the others. A process with a reused number is another
+ * one: its sums begin anew.
  */
 static int metrics_process_row(struct grt_metrics *m, uint32_t gpu, uint32_t pid, uint32_t tid,
 			       struct metrics_row **out)
@@ -182,7 +182,7 @@ static int metrics_cgroup_row(struct grt_metrics *m, uint32_t gpu, uint32_t pid,
 	return ret;
 }
 
-/** struct metrics_share - where something is added: each may be the same for several */
+/** struct metrics_share - the rows to which something is added, some of which may be the same */
 struct metrics_share {
 	struct metrics_sums *to[METRICS_LEVELS];
 };
@@ -310,7 +310,7 @@ static int metrics_owner(struct grt_metrics *m, const struct grt_ev_owner *e)
 	return 0;
 }
 
-/* This record follows that of the process's owner. */
+/* This record comes after that of the process's owner. */
 static int metrics_rank(struct grt_metrics *m, const struct grt_ev_owner_rank *e)
 {
 	struct metrics_owner *owner = grt_keyed_find(&m->owners, &(struct grt_key){{e->e.pid}});

@@ -67,7 +67,7 @@ struct metrics_place {
 	const struct metrics_sums *sums;
 };
 
-/** struct metrics_line - where values are written: the metric's name and its row */
+/** struct metrics_line - the metric's name and row of the values that are written */
 struct metrics_line {
 	FILE *out;
 	const char *name;
@@ -220,7 +220,7 @@ static void metrics_list_rows(const struct grt_metrics *m, enum metrics_level le
 static void metrics_list_gpus(const struct grt_metrics *m, FILE *out, struct metrics_places *p)
 {
 	for (uint32_t i = 0; i < m->gpus; i++) {
-		/* of some there are counters alone */
+		/* of some processes, there are only counters */
 		if (!metrics_has_any(&m->gpu[i].sums))
 			continue;
 		metrics_row_labels(m, out, METRICS_OF_GPU, i, 0, NULL);
@@ -418,7 +418,7 @@ void grt_metrics_losses(FILE *out, const struct grt_metrics_source *source, unsi
 		}
 }
 
-/* Writes how many things are in no value, or in that of all others. */
+/* Writes how many items are in no value, or in that of all others. */
 static void metrics_write_limits(const struct grt_metrics *m, FILE *out)
 {
 	const struct grt_jobs_count jobs = grt_jobs_count(m->jobs);

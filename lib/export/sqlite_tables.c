@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-/* The tables of analyses as a database: their writer does it all. */
+/* The tables of analyses as a database; the SQLite writer does all the work. */
 #include "export.h"
 #include "table/table.h"
 

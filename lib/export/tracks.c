@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /*
- * Tracks of a trace, see tracks.h: values, drawing, what providers have in common.
+ * Tracks of a trace, see tracks.h: values, drawing, and what the providers have in common.
  */
 #include "tracks.h"
 
@@ -39,7 +39,7 @@ void tracks_add_fields(const struct grt_tracks *t, struct tracks_args *a, const 
 
 /* ------------------------------------------------------------- drawing */
 
-/* Draws on a track; NULL: there was no place for it. Return: 0 or what the sink returned */
+/* Draws on a track; NULL: there was no room for it. Return: 0 or the result of the sink */
 int tracks_draw(struct grt_tracks *t, struct track *k, struct grt_track_item *i, const struct tracks_args *a)
 {
 	if (!k) {
@@ -105,7 +105,7 @@ int tracks_get(struct grt_tracks *t, const struct grt_key *key, const struct tra
 	return 1;
 }
 
-/* Does the same and announces a new track, whose name never changes. Return: 0 or a negative errno */
+/* As above, and announces a new track, whose name never changes. Return: 0 or a negative errno */
 int tracks_get_fixed(struct grt_tracks *t, const struct grt_key *key, const struct track *like,
 		     const char *name, struct track **out)
 {
@@ -252,7 +252,7 @@ static struct tracks_field field_of(struct grt_tracks *t, unsigned int type, con
 				     .kind = kinds[f->kind]};
 }
 
-/* Numbers for the names of all values, and where each is, so that an item costs no search. */
+/* Numbers the names of all values, and stores their places, so that an item costs no search. */
 static int number_fields(struct grt_tracks *t)
 {
 	static const char *const own[] = {

@@ -14,7 +14,7 @@
 #include "trace/filter.h"
 #include "trace/packet.h"
 
-/* Ioctls that were looked for last, by a simple hash. */
+/* Ioctls that were last looked up, by a simple hash. */
 #define RECENT 64U
 
 enum {
@@ -31,11 +31,11 @@ struct recent_call {
 	uint32_t named;
 };
 
-/* Jobs that wait for fences, and fences of each; of more, the latest count. */
+/* Most jobs that wait for fences, and most fences of each; if there are more, the latest count. */
 #define DEPS_MAX 65536U
 #define JOB_DEPS_MAX 4U
 
-/** struct job_deps - what a job had to wait for: the numbers of those arrows */
+/** struct job_deps - the numbers of the arrows to a job from what it had to wait for */
 struct job_deps {
 	uint32_t waits;
 	uint64_t wait[JOB_DEPS_MAX];
@@ -75,7 +75,7 @@ static int name_call(struct grt_tracks *t, uint32_t device, uint32_t cmd, uint32
 	return grt_texts_add(&t->texts, known ?: text, known ? strlen(known) : sizeof(text), name);
 }
 
-/* An ioctl's name; the driver's may come later than its first ioctl. Return: 0 or -ENOMEM */
+/* An ioctl's name; the name of the driver may come later than its first ioctl. Return: 0 or -ENOMEM */
 static int call_name(struct grt_tracks *t, uint32_t device, uint32_t cmd, uint32_t *name)
 {
 	struct recent_call *c = &core_of(t)->recent_call[(cmd ^ cmd >> 6 ^ device) % RECENT];
@@ -173,7 +173,7 @@ static int tracks_on_wait_exit(struct grt_tracks *t, const struct grt_event *e)
 		depth--;
 	if (depth && waits_for(&k->open[depth - 1], e))
 		return tracks_end(t, k, depth - 1, &i, NULL);
-	/* of more than can lie within each other, the innermost are instants */
+	/* if there are more nested ones than have room, the innermost are instants */
 	t->count.half += !(e->flags & GRT_FLAG_SEVERAL && k->depth == TRACKS_DEPTH_MAX);
 	return 0;
 }
@@ -235,7 +235,7 @@ static int tracks_on_wait_dep(struct grt_tracks *t, const struct grt_event *e)
 	return tracks_instant(t, e);
 }
 
-/* Takes the dependencies of a job, which are not needed any more. */
+/* Draws the dependencies of a job, which are then no longer needed. */
 static void take_deps(struct grt_tracks *t, const struct grt_job *job, struct job_deps *out)
 {
 	struct grt_key key = {{job->ctx, job->seqno}};
@@ -333,7 +333,7 @@ static int draw_job(struct grt_tracks *t, const struct grt_job *job)
 	i.waits = deps.waits;
 	i.wait = deps.wait;
 	k = tracks_free_lane(t, &key, i.time);
-	/* also where it is known: its name may have changed */
+	/* also if it is known, because its name may have changed */
 	if (k || key.w[3] < GRT_TRACKS_LANES_MAX)
 		ret = tracks_ring(t, &key, job->device, job->ring, (uint32_t)key.w[3], "", &k);
 	else

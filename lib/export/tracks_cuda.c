@@ -20,9 +20,9 @@
 /* Limits: kernels whose names are cached; graphs whose first kernel was seen. */
 #define KERNELS_MAX 65536U
 #define GRAPHS_MAX 65536U
-/* Streams, and contexts, whose last work is remembered. */
+/* Most streams, and most contexts, whose last work is remembered. */
 #define LASTS_MAX 65536U
-/* Of these, the ones that were looked for last, by a simple hash. */
+/* Number of those that were last looked up, found by a simple hash. */
 #define LASTS_NEAR 64U
 
 enum {
@@ -92,7 +92,7 @@ struct kernel_set {
 	uint32_t varies;
 };
 
-/* Sets that came last, by a hash: a step of training has some hundred different ones. */
+/* Sets that were used last, by a hash: a training step has some hundred different ones. */
 #define KERNEL_SETS_BITS 10
 #define KERNEL_SETS (1U << KERNEL_SETS_BITS)
 
@@ -104,8 +104,7 @@ struct named_call {
 
 #define NAMED_CALLS 64U
 
-/* Ranges whose end has not come, and which have a struct; of more, those without their fields are the oldest.
- */
+/* Most ranges with a struct whose end has not come; if there are more, the oldest lose their fields. */
 #define STRUCTS_MAX 65536U
 
 /** struct fields_text - fields of structs of a range or mark, as NAME=VALUE, ... */
@@ -152,7 +151,7 @@ static struct tracks_cuda *cuda_of(const struct grt_tracks *t)
 	return t->state[IN_tracks_cuda];
 }
 
-/* Beside the numbers of flow_of(): those of calls and what the GPU did for them. */
+/* Different from the numbers of flow_of(): those of calls and their GPU work. */
 static uint64_t launch_flow(const struct grt_image *image, uint64_t correlation)
 {
 	return correlation
@@ -269,7 +268,9 @@ static int kernel_name(struct grt_tracks *t, const struct grt_image *image, uint
 	return 0;
 }
 
-/* Whether an arrow goes to it: a graph's goes to the kernel of it that comes first. Return: 1, 0, or -ENOMEM
+/*
+ * Whether an arrow goes to this work: the arrow of a graph goes to its first kernel. Return: 1, 0, or
+ * -ENOMEM
  */
 static int is_first(struct grt_tracks *t, const struct grt_image *image, uint64_t correlation, uint32_t graph)
 {
@@ -343,7 +344,7 @@ static int work_gpu(struct grt_tracks *t, const struct grt_device *device, uint3
 	return tracks_gpu_number(t, bus, &other, device, text, number);
 }
 
-/* On the first free lane of its stream. */
+/* Draws it on the first free lane of its stream. */
 static int draw_on_stream(struct grt_tracks *t, const struct grt_event *e, struct grt_key *key,
 			  const struct grt_device *device, const uint32_t place[3], struct grt_track_item *i,
 			  const struct tracks_args *a)
@@ -410,7 +411,7 @@ static int draw_work(struct grt_tracks *t, const struct grt_event *e, const stru
 		       ?: remember_work(t, image, place, correlation, i);
 }
 
-/* Without stamps, or it had not ended. */
+/* The work has no time stamps, or had not ended. */
 static bool is_undrawn(struct grt_tracks *t, const struct grt_event *e)
 {
 	const struct grt_ev_gpu_kernel *x = (const struct grt_ev_gpu_kernel *)e;
@@ -539,7 +540,7 @@ static int draw_copy(struct grt_tracks *t, const struct grt_event *e)
 	return draw_work(t, e, image, &i, &t->args, x->correlation, x->graph, place);
 }
 
-/* Times of the CPU that CUPTI tells: begin and end are where those of kernels are. */
+/* Times of the CPU that CUPTI reports: begin and end have the same offsets as those of kernels. */
 static int draw_cuda_time(struct grt_tracks *t, const struct grt_event *e)
 {
 	const struct grt_ev_gpu_sync *x = (const struct grt_ev_gpu_sync *)e;
@@ -580,7 +581,7 @@ static const struct held_at *first_held(const struct tracks_cuda *c)
 	return !c->heaped || (line && held_before(c, line, c->heap)) ? line : c->heap;
 }
 
-/* Takes it out. Return: its place, which stays as it is */
+/* Removes it. Return: its element, which stays valid */
 static uint32_t take_first(struct tracks_cuda *c)
 {
 	const struct held_at *first = first_held(c);
@@ -611,7 +612,7 @@ static int draw_held(struct tracks_cuda *c)
 	return e->type == GRT_EV_GPU_KERNEL ? draw_kernel(c->tracks, e) : draw_copy(c->tracks, e);
 }
 
-/* Return: a free place with a number of arrival, NULL: no memory */
+/* Return: a free element with a number of arrival; NULL: no memory */
 static struct held *new_held(struct tracks_cuda *c)
 {
 	struct held *h;
@@ -769,7 +770,7 @@ static int on_mark(struct grt_tracks *t, const struct grt_event *e)
 	return ret;
 }
 
-/* The counter of a device's memory, or of the host's, which all processes have together. */
+/* The counter of a device's memory, or of the host's, for all processes together. */
 static int memory_track(struct grt_tracks *t, uint32_t number, struct track **out)
 {
 	const struct grt_devices *all = &cuda_of(t)->images.devices;
@@ -813,7 +814,7 @@ static int on_alloc(struct grt_tracks *t, const struct grt_event *e)
 	return n < 0 ? n : ret;
 }
 
-/* Of the definitions of a process, only names are needed. */
+/* Only the names in the definitions of a process are needed. */
 static int tracks_on_image(struct grt_tracks *t, const struct grt_event *e)
 {
 	return grt_images_event(&cuda_of(t)->images, e);

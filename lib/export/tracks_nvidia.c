@@ -14,7 +14,7 @@
 #include "nvidia/process_memory.h"
 #include "table/rows.h"
 
-/* Channel groups that live. */
+/* Most channel groups at the same time. */
 #define LIVES_MAX 16384U
 
 enum {
@@ -147,7 +147,7 @@ static int tracks_on_tsg(struct grt_tracks *t, const struct grt_event *e)
 	return ret;
 }
 
-/* At any time, one context is on a GPU, or on an instance of a divided GPU. */
+/* At any time, at most one context is on a GPU, or on an instance of a divided GPU. */
 static int tracks_on_slice(struct grt_tracks *t, const struct grt_event *e)
 {
 	const struct grt_ev_gpu_slice *x = (const struct grt_ev_gpu_slice *)e;
@@ -181,7 +181,7 @@ static int tracks_on_slice(struct grt_tracks *t, const struct grt_event *e)
 	return tracks_draw(t, k, &i, a);
 }
 
-/* *out: NULL: there is no place. Return: 0 or an error */
+/* *out NULL: there is no room. Return: 0 or an error */
 static int nvidia_memory_track(struct grt_tracks *t, const struct grt_memory_holder *h, struct track **out)
 {
 	struct grt_key key = tracks_key_of(OF_GPU_MEMORY, (uint64_t)h->bus << 32 | h->place, h->pid, 0);

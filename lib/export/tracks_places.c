@@ -23,7 +23,7 @@ enum {
 	OF_BUS_GPU,
 };
 
-/* The name of something and its number, NULL where it has none. */
+/* A name and its number; NULL: there is none. */
 static const char *tracks_name_of(const struct grt_tracks *t, unsigned int kind, uint32_t id,
 				  uint32_t *number)
 {
@@ -61,12 +61,12 @@ int tracks_process(struct grt_tracks *t, uint32_t pid, uint32_t tid, uint32_t *i
 	return 0;
 }
 
-/* Return: a thread's track, if it was used recently and its name has not changed since; else NULL. */
+/* Return: a thread's track, if it was used recently and its name has not changed since; otherwise NULL. */
 static struct track *recent_thread(struct grt_tracks *t, uint32_t pid, uint32_t tid)
 {
 	struct track *k = t->recent[tid % TRACKS_RECENT];
 
-	/* elements move when there is more room for them */
+	/* elements move when the table grows */
 	if (t->recent_room != t->tracks.room) {
 		memset(t->recent, 0, sizeof(t->recent));
 		t->recent_room = t->tracks.room;
@@ -93,7 +93,7 @@ static int tracks_find_thread(struct grt_tracks *t, uint32_t pid, uint32_t tid, 
 	return ret ?: tracks_announce(t, *out, grt_names_name(t->names, (*out)->name), NULL);
 }
 
-/* Return: 0 with the track, NULL where there is no place; or an error */
+/* Return: 0 with the track; NULL: there is no room; or an error */
 int tracks_thread(struct grt_tracks *t, uint32_t pid, uint32_t tid, struct track **out)
 {
 	int ret;
@@ -107,7 +107,7 @@ int tracks_thread(struct grt_tracks *t, uint32_t pid, uint32_t tid, struct track
 	return ret;
 }
 
-/* The GPU of a ring, by its address on its bus. Return: as tracks_device(), -ENOENT where it is not known */
+/* The GPU of a ring, by its address on its bus. Return: as tracks_device(); -ENOENT: unknown */
 static int gpu_track(struct grt_tracks *t, uint32_t ring, uint32_t *id)
 {
 	struct track like = {.kind = GRT_TRACK_GROUP}, *k;
@@ -212,7 +212,7 @@ bool grt_tracks_gpu(const struct grt_tracks *t, uint32_t number, struct grt_trac
 	return true;
 }
 
-/* The last word of a device's name may be its place: "nvidia0 0000:c6:00.0". */
+/* The last word of a device's name may be its address: "nvidia0 0000:c6:00.0". */
 static uint32_t place_in(const char *name)
 {
 	const char *space = name ? strrchr(name, ' ') : NULL;
@@ -281,7 +281,7 @@ int tracks_ring(struct grt_tracks *t, const struct grt_key *key, uint32_t device
 	return tracks_announce(t, *out, full, NULL);
 }
 
-/* Most is drawn on a first lane that was drawn on lately. */
+/* Most items are drawn on a first lane that was used recently. */
 static struct track *first_lane(struct grt_tracks *t, const struct grt_key *key)
 {
 	uint32_t *near = &t->lane_near[(key->w[0] + key->w[1] * 3 + key->w[2] * 5) % TRACKS_LANES_NEAR];
@@ -294,7 +294,7 @@ static struct track *first_lane(struct grt_tracks *t, const struct grt_key *key)
 	return k;
 }
 
-/* The first lane on which something may begin at @time; lanes are numbered in the last word of the key. */
+/* The first lane on which something can begin at @time; lanes are numbered in the last word of the key. */
 struct track *tracks_free_lane(struct grt_tracks *t, struct grt_key *key, uint64_t time)
 {
 	struct track *k;

@@ -36,7 +36,7 @@ static int enter_call(struct grt_tracks *t, struct track *k, struct grt_track_it
 	return tracks_draw(t, k, i, a);
 }
 
-/* Return: 1: it has not begun here */
+/* Return: 1: its begin is not in the trace */
 static int leave_call(struct grt_tracks *t, struct track *k, struct grt_track_item *i,
 		      const struct tracks_args *a)
 {

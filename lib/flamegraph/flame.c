@@ -20,7 +20,7 @@
 #include "trace/filter.h"
 #include "trace/packet.h"
 
-/* Processes whose control group is known. */
+/* Most processes whose control group is known. */
 #define CGROUPS_MAX 65536U
 
 /** struct owner - the stacks of a job in flight */
@@ -78,14 +78,14 @@ struct grt_flame {
 	struct grt_flame_count count;
 	struct grt_watch watch;
 	struct grt_estimate_sums windows;
-	struct held *held; /* jobs of windows that are not over */
+	struct held *held; /* jobs of windows that have not ended */
 	uint32_t helds, held_room;
 	uint64_t beside;
 	struct grt_interval within;
-	double scale; /* of windows at random to all of the time; else 1 */
+	double scale; /* the whole time divided by that of random windows; else 1 */
 };
 
-/* The number of a text, from 1; it need not end with NUL. Return: 0 or -ENOMEM */
+/* The number of a text, from 1; the text need not end with NUL. Return: 0 or -ENOMEM */
 static int flame_intern(struct grt_flame *f, const char *text, size_t room, uint32_t *number)
 {
 	int ret = grt_stacks_name(f->text, text, strnlen(text, room), number);
@@ -432,7 +432,7 @@ bool grt_flame_windows(struct grt_flame *f, struct grt_estimate_watched *watched
 	return watched->windows;
 }
 
-/* The ring as a frame, with its GPU where there are several. Return: its length */
+/* The ring as a frame, with its GPU if there are several. Return: its length */
 static size_t flame_put_queue(const struct grt_flame *f, const struct row *r, char room[GRT_FLAME_QUEUE])
 {
 	char ring[72], gpu[72];
@@ -441,7 +441,7 @@ static size_t flame_put_queue(const struct grt_flame *f, const struct row *r, ch
 			       grt_names_gpus(grt_jobs_names(f->jobs)) ? flame_text(f, r->gpu, gpu) : NULL);
 }
 
-/* Which GPU it was on, by its name, as reports have it. Return: NULL: it has none but its number */
+/* The name of its GPU, as in reports. Return: NULL: only its number is known */
 static const char *flame_device(const struct grt_flame *f, const struct row *r, char gpu[72])
 {
 	const struct grt_names *names = grt_jobs_names(f->jobs);

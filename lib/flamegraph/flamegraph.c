@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /*
- * Flame graphs: what their forms have in common. What is drawn is decided here;
- * a form is a row of forms.def and flamegraph_NAME.c.
+ * Flame graphs: the common part of all forms, which decides what is drawn. A form is a row of forms.def and
+ * flamegraph_NAME.c.
  */
 #include "flamegraph.h"
 
@@ -43,7 +43,7 @@ void flamegraph_printf(struct flamegraph *f, const char *fmt, ...)
 
 void flamegraph_escaped(struct flamegraph *f, const char *text, size_t len)
 {
-	/* a part at a time; the next one begins where a character does */
+	/* a part at a time; each part begins with a character */
 	while (len) {
 		size_t n = len < 1024 ? len : 1024;
 
@@ -102,7 +102,7 @@ static int flamegraph_keep_frame(void *arg, const struct grt_stacks_step *at)
 	return 0;
 }
 
-/* The least weight that is as wide as wanted. */
+/* The least weight that is as wide as requested. */
 uint64_t flamegraph_least_drawn(const struct flamegraph *f)
 {
 	const uint64_t whole = GRT_FLAMEGRAPH_WIDTH * 1000;
@@ -136,7 +136,7 @@ static void count_drawn(struct flamegraph *f)
 	f->count->narrow_weight = grt_stacks_total(f->s, GRT_STACKS_NOW) - drawn;
 }
 
-/* The topmost of the frames that are only in the past. */
+/* The topmost of the frames that only exist in the earlier recording. */
 static void count_gone(struct flamegraph *f)
 {
 	const uint64_t *now = f->sum[GRT_STACKS_NOW], *before = f->sum[GRT_STACKS_BEFORE];

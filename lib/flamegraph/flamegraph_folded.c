@@ -3,7 +3,7 @@
 #include "base/grow.h"
 #include "flamegraph_parts.h"
 
-/* Bytes of a line's stack: what reads it has a bound, too. */
+/* Most bytes of a line's stack, because readers have a limit, too. */
 #define FOLDED_MAX (1U << 20)
 
 /**
@@ -21,7 +21,7 @@ struct folded {
 	size_t end[GRT_STACKS_DEPTH_MAX + 2];
 };
 
-/* The frames of a node's stack. Return: their length, 0 without memory */
+/* The frames of a node's stack. Return: their length, 0: no memory */
 static size_t spell(struct folded *l, const struct grt_stacks_step *at)
 {
 	size_t len, begin = at->depth > 1 ? l->end[at->depth - 1] : 0;

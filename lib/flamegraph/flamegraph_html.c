@@ -6,7 +6,7 @@
 #include "flamegraph_parts.h"
 #include "stack/slots.h"
 
-/* Opens the block NAME of a graph, which begins with what the graph is called. */
+/* Opens the block NAME of a graph, which begins with the graph's name. */
 static void flamegraph_html_block(struct grt_page *p, const char *graph, const char *name)
 {
 	char text[64];

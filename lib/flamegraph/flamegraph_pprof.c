@@ -32,7 +32,7 @@ enum pprof_line { PPROF_FUNCTION_ID = 1, PPROF_LINE_NUMBER = 2 };
 enum pprof_function { PPROF_NAME = 2, PPROF_FILENAME = 4 };
 
 #define PACK_ROOM (64U << 10)
-/* Bytes of a stack with the most frames and its labels. */
+/* Bytes for a stack with the most frames, and its labels. */
 #define SAMPLE_MAX (GRT_STACKS_DEPTH_MAX * 5U + 1024U)
 #define LEVELS_MAX 8U
 
@@ -136,7 +136,7 @@ static uint64_t pprof_word(struct pprof *p, const char *text)
 	return pprof_string(p, text, strlen(text));
 }
 
-/* pprof knows units by these words, and prints any other. */
+/* pprof knows these words as units, and prints all others as they are. */
 static const char *pprof_unit(const char *unit)
 {
 	static const struct {
@@ -309,7 +309,7 @@ static int pprof_put_sample(void *arg, uint32_t node, const uint32_t *frame, uin
 	return p->f->out.error;
 }
 
-/* Strings come before what uses their numbers; those of the tree's texts are numbered as they are. */
+/* Strings come before messages that use their numbers; those of the tree's texts have the tree's numbers. */
 static int pprof_put(struct pprof *p)
 {
 	const struct grt_notes *notes = p->f->look->notes;

@@ -12,7 +12,7 @@ static void speedscope_put_string(struct flamegraph *f, const char *text, size_t
 	struct grt_outbuf *out = &f->out;
 
 	flamegraph_put(f, "\"");
-	/* a part at a time; the next one begins where a character does */
+	/* a part at a time; each part begins with a character */
 	for (size_t n; len; text += n, len -= n) {
 		n = len < 1024 ? len : 1024;
 		while (n < len && n > 1000 && ((unsigned char)text[n] & 0xc0) == 0x80)
@@ -42,7 +42,7 @@ static void speedscope_put_frames(struct flamegraph *f)
 	flamegraph_put(f, "]},\n");
 }
 
-/** struct speedscope - a column of a profile; @rows written so far */
+/** struct speedscope - a column of a profile, of which @rows rows have been written */
 struct speedscope {
 	struct flamegraph *f;
 	enum grt_stacks_side side;

@@ -2,7 +2,11 @@
 /* Stacks for the forms of other programs: one after the other, and their frames in parts. */
 #include "flamegraph_parts.h"
 
-/** struct each_stack - a walk; @inner: by node: has others below it; @frame: of the node, outermost first */
+/**
+ * struct each_stack - a walk
+ * @inner: by node: it has other nodes below it
+ * @frame: frames of the present node, outermost first
+ */
 struct each_stack {
 	struct flamegraph *f;
 	int (*take)(void *arg, uint32_t node, const uint32_t *frame, uint32_t depth);
@@ -55,10 +59,7 @@ int flamegraph_each_stack(struct flamegraph *f,
 	return ret;
 }
 
-/*
- * Finds a number that ends before @end and begins after a colon. Return: the place of the colon, NULL: there
- * is none
- */
+/* Finds a number that ends before @end and begins after a colon. Return: the colon; NULL: there is none */
 static const char *place_line(const char *begin, const char *end, uint32_t *line)
 {
 	const char *p = end;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /*
- * The picture of a flame graph: an element for each frame, outermost ones at
- * the bottom. It is complete as it stands; web/flame.js makes it answer.
+ * The picture of a flame graph: an element for each frame, the outermost ones at the bottom. It is complete
+ * without scripts; web/flame.js makes it interactive.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -25,7 +25,7 @@ static void colour_by_name(const char *text, size_t len, uint8_t rgb[3])
 		h = (h ^ (unsigned char)text[i]) * 16777619U;
 	h ^= h >> 15;
 	for (int i = 0; i < 3; i++) {
-		/* up to 30 lighter, and a little of each colour */
+		/* up to 30 lighter, with small differences between the colours */
 		int c = kind->colour[i] + (int)(h % 31) - 4 + (int)((h >> (8 + 4 * i)) % 11) - 5;
 
 		rgb[i] = (uint8_t)(c < 0 ? 0 : c > 255 ? 255 : c);
@@ -115,7 +115,7 @@ static void flamegraph_svg_put_title(struct flamegraph *f, uint32_t node, const 
 	flamegraph_put(f, "</title>");
 }
 
-/* How many bytes the first characters of a text are. */
+/* Return: number of bytes of a text's first characters. */
 static size_t first_characters(const char *text, size_t len, size_t characters)
 {
 	size_t i = 0;

@@ -182,7 +182,7 @@ static uint64_t estimated_beside(const struct grt_launch_flame *f, uint64_t most
 	return beside < most ? beside : most;
 }
 
-/* Return: whether there is anything of CUDA in the trace */
+/* Return: whether the trace has anything about CUDA */
 static bool note_launches(struct grt_notes *notes, const struct grt_launch_flame *f)
 {
 	struct grt_launches_count n = grt_launch_flame_count(f);

@@ -39,7 +39,7 @@ static int stack_end_show(void *state, const struct grt_part *part, struct grt_p
 	int ret = grt_flame_flush(state) ?: grt_flame_ends(state, &ends);
 	uint64_t ns = ret ? 0 : grt_stack_ends_ns(&ends);
 
-	/* beside other tables it has its place where stacks were taken */
+	/* with other tables, it is only shown if stacks were recorded */
 	if (ret || (!pass->json && !pass->page && pass->asked != part && ns == ends.none.ns))
 		return ret;
 	grt_writer_table(pass->writer, &stack_end_table, NULL);

@@ -32,13 +32,15 @@
 
 #define UNKNOWN UINT32_MAX
 
-/* GPUs whose address is learnt, by the driver's number of them. */
+/* Most GPUs whose address is remembered, by the driver's number of them. */
 #define GPUS 64
-/* Pairs of GPU and engine whose runlist is learnt. */
+/* Most pairs of GPU and engine whose runlist is remembered. */
 #define RUNLISTS 512
 
-/* Ends of files that wait for grt_nv_settle(); of more, the oldest is forgotten: its file goes without a
- * cause. */
+/*
+ * Most ends of files that wait for grt_nv_settle(); if there are more, the oldest is dropped, and its file
+ * goes without a cause.
+ */
 #define HINTS_MAX 8192
 
 /* TSG_DESTROY.cause */
@@ -123,7 +125,10 @@ struct grt_nv_memory {
 	uint64_t bytes;
 };
 
-/** struct runlist - where an engine's channels are; @mixed: several were seen */
+/**
+ * struct runlist - the runlist of an engine's channels
+ * @mixed: several were seen
+ */
 struct runlist {
 	uint32_t gpu;
 	uint32_t engine;
@@ -220,7 +225,7 @@ static void decode_begin(const struct grt_nv *d, struct grt_event *e, enum grt_e
 	e->engine = (uint8_t)grt_nv_engine_of(g->engine);
 }
 
-/* BEGIN(ev, TYPE, ...): fills in what all have */
+/* BEGIN(ev, TYPE, ...): sets what all events have */
 #define BEGIN(d, ev, TYPE, c, g) decode_begin(d, &(ev)->e, GRT_EV_##TYPE, sizeof(*(ev)), c, g)
 
 static int decode_put(const struct grt_nv *d, struct grt_event *e, const struct grt_nv_call *c)
@@ -275,7 +280,7 @@ static int put_destroy(const struct grt_nv *d, const struct end *why, const stru
 
 /* ------------------------------------------------------------------ groups, channels */
 
-/* The values of a group whose creation was not seen. */
+/* The values of a group whose creation was not recorded. */
 static const struct grt_nv_group no_group = {
 	.instance = UNKNOWN,
 	.runlist = UNKNOWN,
@@ -336,7 +341,7 @@ static int decode_channel_put(const struct grt_nv *d, struct grt_nv_channel *ch,
 	return ret ? ret : failed;
 }
 
-/* The GPU and the kind of work are the handle's; a group that is known in part may learn them. */
+/* Sets the GPU and the kind of work from the handle; a group that is partly known may learn them. */
 static void learn_runlist(struct grt_nv *d, const struct grt_nv_group *g, uint32_t runlist)
 {
 	uint32_t gpu = decode_bus_of(d, g->instance);
@@ -368,7 +373,7 @@ static uint32_t known_runlist(const struct grt_nv *d, const struct grt_nv_group 
 
 /* ------------------------------------------------------------------ memory */
 
-/* The process that a handle is of: that which made its client. */
+/* The process to which a handle belongs: the one that made its client. */
 static uint32_t memory_process(const struct grt_nv_node *n)
 {
 	const struct grt_nv_node *client = grt_nv_tree_owner(n, KIND_CLIENT);
@@ -493,7 +498,7 @@ static int free_node(struct grt_nv *d, struct grt_nv_node *n, struct end *why)
 	return decode_drop(d, grt_nv_tree_doom(n), why);
 }
 
-/* Return: 0 with *out NULL where there is no room */
+/* Return: 0 with *out NULL: there is no room */
 static int decode_add_node(struct grt_nv *d, struct grt_nv_tree *t, uint64_t key, enum kind kind,
 			   struct grt_nv_node **out)
 {
@@ -541,7 +546,7 @@ static int new_client(struct grt_nv *d, const struct grt_nv_call *c, uint32_t ha
 	return 0;
 }
 
-/* The client of a call that was done; one of another file is a new one of the same handle. */
+/* The client of a successful call; a client of another file is a new one with the same handle. */
 static int decode_client_of(struct grt_nv *d, const struct grt_nv_call *c, uint32_t handle,
 			    struct grt_nv_node **out)
 {
@@ -579,20 +584,20 @@ static int new_object(struct grt_nv *d, const struct grt_nv_call *c, uint32_t cl
 	if (ret || !*out)
 		return ret;
 	above = decode_find(d, client, parent);
-	/* a handle that is its own parent has none */
+	/* a handle that is its own parent has no parent */
 	grt_nv_tree_own(above && above != *out ? above : owner, *out);
 	return 0;
 }
 
 /* ------------------------------------------------------------------ calls */
 
-/* The driver's answer, or -errno where it gave none. */
+/* The driver's answer, or -errno if it gave none. */
 static uint32_t status_at(const struct grt_nv_call *c, unsigned int offset)
 {
 	return c->ret < 0 ? (uint32_t)c->ret : get32(c->head + offset);
 }
 
-/* Whether the objects are now as the call requested. */
+/* Return: whether the objects are now as the call requested. */
 static bool is_done(const struct grt_nv *d, const struct grt_nv_call *c, unsigned int offset)
 {
 	if (c->ret >= 0)
@@ -603,7 +608,7 @@ static bool is_done(const struct grt_nv *d, const struct grt_nv_call *c, unsigne
 
 /**
  * struct alloc - an NVOS21 or NVOS64
- * @params: NULL: not there, or packed
+ * @params: NULL: they are missing, or serialised
  */
 struct alloc {
 	const struct grt_nv_call *c;
@@ -666,7 +671,7 @@ static int alloc_share(struct grt_nv *d, const struct alloc *a)
 	return 0;
 }
 
-/* From here on, the client's engines may be those of a part of a GPU. */
+/* From now on, the client's engines may belong to a part of a GPU. */
 static int alloc_partition(struct grt_nv *d, const struct alloc *a)
 {
 	struct grt_nv_node *client = decode_find(d, a->client, a->client);
@@ -734,7 +739,7 @@ static unsigned int channel_field(const struct grt_nv *d, unsigned int at, unsig
 	return d->setup.branch >= NV_CHANNEL_BRANCH_610 ? from_610 : at;
 }
 
-/* The hidden group of a channel that is made below a device. */
+/* The hidden group of a channel that is made directly below a device. */
 static int group_alone(struct grt_nv *d, const struct alloc *a, const struct grt_nv_node *device,
 		       struct grt_nv_group **out)
 {
@@ -749,7 +754,7 @@ static int group_alone(struct grt_nv *d, const struct alloc *a, const struct grt
 	return put_init(d, a->c, g, a->status);
 }
 
-/* The group that a channel's parent, or its share, is of; NULL: unknown. */
+/* The group to which a channel's parent, or its share, belongs; NULL: unknown. */
 static struct grt_nv_group *group_above(const struct grt_nv *d, const struct alloc *a)
 {
 	struct grt_nv_node *share = decode_find(d, a->client, param(a, NV_CHANNEL_SHARE, 0));
@@ -772,7 +777,7 @@ static int enter_group(struct grt_nv *d, const struct alloc *a, struct grt_nv_ch
 	return put_channel(d, a->c, ch, true, false);
 }
 
-/* A share that is older than the capture has a handle and no number. */
+/* A share that is older than the capture has a handle, but its number is unknown. */
 static void join_share(const struct grt_nv *d, const struct alloc *a, struct grt_nv_node *n)
 {
 	struct grt_nv_node *share;
@@ -810,7 +815,7 @@ static int alloc_channel(struct grt_nv *d, const struct alloc *a)
 	return ret;
 }
 
-/* The GPU that an object below @parent is of. */
+/* The GPU of an object below @parent. */
 static uint32_t memory_bus(const struct grt_nv *d, uint32_t client, uint32_t parent)
 {
 	const struct grt_nv_node *above = decode_find(d, client, parent);
@@ -920,7 +925,7 @@ static int on_free(struct grt_nv *d, const struct grt_nv_call *c)
 	return n && is_done(d, c, NV_FREE_STATUS) ? free_node(d, n, &why) : 0;
 }
 
-/* Memory of the host by an ioctl of its own, on the file of a GPU: its client is another file's. */
+/* Memory of the host, by an ioctl of its own on the file of a GPU; its client belongs to another file. */
 static int on_memory(struct grt_nv *d, const struct grt_nv_call *c)
 {
 	struct grt_nv_call on_client = *c;
@@ -990,7 +995,7 @@ static int on_heap(struct grt_nv *d, const struct grt_nv_call *c)
 	return new_memory(d, c, &m, get32(c->head + NV_HEAP_PARENT));
 }
 
-/* The process shares the memory from now on. @m: has a handle that keeps it */
+/* From now on, the process shares the memory. */
 static int share_memory(struct grt_nv *d, const struct grt_nv_call *c, struct grt_nv_memory *m,
 			struct grt_nv_node *n)
 {
@@ -1014,7 +1019,7 @@ static int dup_memory(struct grt_nv *d, const struct grt_nv_call *c, struct grt_
 	ret = new_object(d, c, get32(h + NV_DUP_CLIENT), get32(h + NV_DUP_PARENT), get32(h + NV_DUP_OBJECT),
 			 KIND_MEMORY, &n);
 	if (!ret && n) {
-		m->handles--; /* the count is of real ones */
+		m->handles--; /* the count is that of real handles */
 		ret = share_memory(d, c, m, n);
 		m->handles++;
 	}
@@ -1087,8 +1092,7 @@ struct control {
 	const uint8_t *params;
 };
 
-/* The object of a control; one that is unknown is older than the capture, and known in part from here on.
- */
+/* The object of a control; an unknown object is older than the capture, and partly known from now on. */
 static int decode_find_object(struct grt_nv *d, struct control *k, enum kind kind)
 {
 	struct grt_nv_node *n = decode_find(d, k->client, k->handle);
@@ -1194,7 +1198,7 @@ static int channel_interleave(struct grt_nv *d, struct control *k)
 	return decode_find_object(d, k, KIND_CHANNEL) ?: decode_put_set(d, k, 0, get32(k->params), true);
 }
 
-/* A control that only reads teaches the decoder something, and makes no event. */
+/* A control that only reads tells the decoder something, and makes no event. */
 static struct grt_nv_group *learn_about(struct grt_nv *d, struct control *k)
 {
 	struct grt_nv_node *n = k->done ? decode_find(d, k->client, k->handle) : NULL;
@@ -1381,7 +1385,7 @@ static int end_file(struct grt_nv *d, struct grt_nv_node *file, const struct grt
 	return free_node(d, file, &why);
 }
 
-/* The file that was there before is gone, whatever else is known. */
+/* The previous file with this descriptor is gone in any case. */
 static int on_opened(struct grt_nv *d, const struct grt_nv_call *c)
 {
 	struct grt_nv_node *file = grt_nv_tree_find(&d->files, c->file);
@@ -1405,7 +1409,10 @@ bool grt_nv_unsettled(const struct grt_nv *d)
 	return d->hints || d->missed;
 }
 
-/** struct settling - files that are looked through; @gone: those to be let go, by @doomed */
+/**
+ * struct settling - files that are checked
+ * @gone: files to be removed, linked by @doomed
+ */
 struct settling {
 	struct grt_nv *d;
 	uint64_t looked;
@@ -1457,7 +1464,9 @@ static int look_at_file(void *arg, struct grt_nv_node *file)
 	return 0;
 }
 
-/* Forgets hints, except those after the check, which may explain files that the next check does not find. */
+/*
+ * Drops hints, except those from after the check, which may explain files that the next check does not find.
+ */
 static void forget_hints(struct grt_nv *d, uint64_t looked)
 {
 	unsigned int kept = 0;

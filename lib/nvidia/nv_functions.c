@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-/* Calls of probed functions of NVIDIA's kernel modules, in numbers. */
+/* Counts and times of calls of probed functions in NVIDIA's kernel modules. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -7,7 +7,7 @@
 
 #include "table/hist_table.h"
 
-/* Probed functions with a row of their own. */
+/* Most probed functions that have rows. */
 #define FUNCTIONS_MAX 64
 
 /** struct function - a probed function; @failed: it returned a negative number */
@@ -19,7 +19,10 @@ struct function {
 	struct grt_hist took;
 };
 
-/** struct functions - of which there are @n; @over: calls of further ones */
+/**
+ * struct functions - the @n functions
+ * @over: calls of further ones
+ */
 struct functions {
 	struct function one[FUNCTIONS_MAX];
 	unsigned int n;
@@ -104,7 +107,7 @@ static int show_functions(void *state, const struct grt_part *part, struct grt_p
 	struct grt_hist_row row[FUNCTIONS_MAX];
 	int ret = 0;
 
-	/* without --probes there is nothing to say of them */
+	/* without --probes, they have no events */
 	if (!m->n)
 		return 0;
 	grt_writer_table(pass->writer, &function_table, NULL);

@@ -70,7 +70,7 @@ static uint32_t process_memory_bus(const struct grt_process_memory *m, const str
 	return b && !b->several ? b->bus : 0;
 }
 
-/* *out: NULL: there is no room. Return: 0 or -ENOMEM */
+/* *out NULL: there is no room. Return: 0 or -ENOMEM */
 static int process_memory_holder(struct grt_process_memory *m, const struct grt_ev_nv_memory *e,
 				 struct grt_memory_holder **out)
 {
@@ -151,7 +151,7 @@ static int process_memory_allocated(struct grt_process_memory *m, const struct g
 	return n;
 }
 
-/* Memory of before the trace is a part of what NVML has counted. */
+/* Memory from before the trace is a part of what NVML has counted. */
 static int process_memory_freed(struct grt_process_memory *m, const struct grt_ev_nv_memory *e,
 				struct grt_memory_holder *h, struct grt_holder_change out[2])
 {

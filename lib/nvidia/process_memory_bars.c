@@ -68,7 +68,7 @@ static int holder_bars_event(void *state, const struct grt_event *e, struct grt_
 
 /* ------------------------------------------------------------------- rows */
 
-/* GPUs are in front of the host, and of each of them the process that had most. */
+/* GPUs come before the host, and for each of them the process that had most comes first. */
 static int holder_bars_compare(const void *a, const void *b)
 {
 	const struct holder_bar *x = *(void *const *)a, *y = *(void *const *)b;
@@ -125,7 +125,7 @@ static bool holder_bars_bar(const void *state, const struct grt_pass *pass, uint
 	name = grt_process_name(pass->names, bar->holder->pid);
 	gpu = holder_bars_gpu(bar->holder, text);
 	place = bar->holder->place == GRT_NV_MEMORY_OF_HOST ? "host" : "GPU";
-	/* there is room for little: bus and device of the GPU do */
+	/* there is little room: bus and device of the GPU are enough */
 	snprintf(out->label, sizeof(out->label), "%.5s %s(%" PRIu32 ")", gpu ? gpu + 5 : place, name ?: "pid",
 		 bar->holder->pid);
 	out->look = GRT_BAR_AMOUNT;

@@ -7,7 +7,10 @@
 #include "table/rows.h"
 #include "trace/filter.h"
 
-/** struct slices - @from, @to: slices that are over in this time */
+/**
+ * struct slices
+ * @from, @to: only slices that end in this time
+ */
 struct slices {
 	uint64_t from;
 	uint64_t to;
@@ -19,7 +22,7 @@ static void slice_get_device_name(struct grt_cell *cell, const void *view, const
 		      grt_names_find(view, GRT_NAME_DEVICE, ((const struct grt_event *)row)->device));
 }
 
-/* The instance of MIG. */
+/* The MIG instance. */
 static void slice_get_instance(struct grt_cell *cell, const void *view, const void *row, int offset)
 {
 	grt_cell_u32(cell, view, row, offset);
@@ -89,7 +92,7 @@ static int slices_event(void *state, const struct grt_event *e, struct grt_pass 
 	return grt_writer_row(pass->writer, e);
 }
 
-/* Its rows are there already; of none there is the table. */
+/* Its rows are written already; without rows, this writes the empty table. */
 static int slices_write(void *state, const struct grt_part *part, struct grt_pass *pass)
 {
 	grt_writer_into(pass->writer, &slice_table, pass->names);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /*
- * The tree of tree.h: nodes in a table of chains, and of each node a list of
- * the links by which others go with it.
+ * The tree of tree.h: nodes in a hash table with chains, and for each node a list of the links to nodes that
+ * go with it.
  */
 #include "tree.h"
 
@@ -9,7 +9,7 @@
 #include <stdlib.h>
 
 #define BUCKETS_FIRST 64U
-/* File, client, device, group, share, channel, and what stands between them. */
+/* Most levels: file, client, device, group, share, channel, and what may be between them. */
 #define DEPTH_MAX 16
 
 static uint32_t bucket_of(const struct grt_nv_tree *t, uint64_t key)

@@ -16,7 +16,10 @@
 
 #define UNKNOWN UINT32_MAX
 
-/** struct process - one that has groups: @live of them; @name: its name's number */
+/**
+ * struct process - a process with groups, @live of which exist
+ * @name: number of its name
+ */
 struct process {
 	uint32_t live;
 	uint32_t name;
@@ -35,12 +38,12 @@ void grt_tsgs_init(struct grt_tsgs *t)
 
 struct grt_key grt_tsg_key(const struct grt_tsg_event *t)
 {
-	/* an unknown group of a client: not that of another process */
+	/* an unknown group of a client, which is not that of another process */
 	return (struct grt_key){
 		{(uint64_t)t->client << 32 | t->tsg, t->tsg ? 0 : (uint64_t)1 << 32 | t->e.pid}};
 }
 
-/* The key of the @place'th group of a process that has this number. */
+/* The key of the @place'th group of a process with this number. */
 static struct grt_key key_of_number(uint32_t pid, uint32_t grp, uint32_t place)
 {
 	return (struct grt_key){{(uint64_t)pid << 32 | grp, (uint64_t)2 << 32 | place}};
@@ -164,7 +167,7 @@ static void (*const see[GRT_EV_MAX])(struct grt_tsg *g, const struct grt_event *
 	[GRT_EV_TSG_SET] = see_set,	    [GRT_EV_TSG_DESTROY] = see_destroy,
 };
 
-/* The place of a group among those of its process and number stays without a gap. */
+/* Closes the gap among the groups of its process and number. */
 static void leave_place(struct grt_tsgs *t, struct grt_tsg *g)
 {
 	const struct grt_key own = *grt_keyed_key(g);
@@ -243,8 +246,8 @@ static void mark_inferred(struct grt_tsgs *t, const struct grt_tsg_event *ev, ui
 }
 
 /*
- * The group that an event is of which has no handles. @places: groups of this
- * process and number, the key of the next one of which is @next.
+ * The group of an event without handles. @places: groups of this process and number; @next is the key of the
+ * next one.
  */
 static struct grt_tsg *find_by_number(struct grt_tsgs *t, const struct grt_tsg_event *ev,
 				      struct grt_key *next)
@@ -268,7 +271,7 @@ static struct grt_tsg *find_by_number(struct grt_tsgs *t, const struct grt_tsg_e
 	return best;
 }
 
-/* Return: 0, with *out NULL where there is no room, which is counted; or -ENOMEM */
+/* Return: 0, with *out NULL: there is no room, which is counted; or -ENOMEM */
 static int tsg_begin_at(struct grt_tsgs *t, const struct grt_tsg_event *ev, const struct grt_key *key,
 			const struct grt_names *names, struct grt_tsg **out)
 {
@@ -378,7 +381,7 @@ static void count_subcontexts(struct grt_tsg *g, const struct grt_tsg_channel *c
 			add_subcontext(g, &ch[i]);
 }
 
-/* Both are by the groups' numbers. */
+/* Both are sorted by the groups' numbers. */
 static void join_channels(struct grt_tsg *g, uint64_t groups, const struct grt_tsg_channel *ch, uint64_t n)
 {
 	for (uint64_t i = 0, end; i < n; i = end) {
@@ -421,7 +424,7 @@ static int by_runlist(const void *a, const void *b)
 	return x->pid != y->pid ? (x->pid < y->pid ? -1 : 1) : 0;
 }
 
-/* Most of @n groups that lived at the same time: births and deaths in their order. Return: or -ENOMEM */
+/* The largest number of @n groups that existed at the same time. Return: this number, or -ENOMEM */
 static int64_t most_at_once(const struct grt_tsg *const *g, uint64_t n)
 {
 	uint64_t *birth = calloc(n, sizeof(*birth)), *death = calloc(n, sizeof(*death)), d = 0, most = 0;
@@ -455,7 +458,7 @@ static void tsg_add_process(struct grt_tsg_runlist *r, uint32_t pid)
 		snprintf(r->pids + used, sizeof(r->pids) - used, " ...");
 }
 
-/* @g: of one runlist, by process */
+/* @g: groups of one runlist, sorted by process */
 static int tsg_sum_up(struct grt_tsg_runlist *r, const struct grt_tsg *const *g, uint64_t n)
 {
 	int64_t most = most_at_once(g, n);

@@ -116,7 +116,7 @@ int grt_tsg_channels_event(struct grt_tsg_channels *c, const struct grt_event *e
 
 	if (e->type == GRT_EV_TSG_CHANNEL && channel->channel)
 		return tsg_channels_see_channel(c, channel, g);
-	/* one that was refused is of no channel, or of one that is known already */
+	/* a refused one belongs to no channel, or to one that is already known */
 	if (e->type == GRT_EV_TSG_TOKEN && token->channel && (!token->status || token->chid != UNKNOWN))
 		return tsg_channels_see_token(c, token, g);
 	return 0;

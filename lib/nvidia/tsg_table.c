@@ -21,7 +21,7 @@ static void get_u32(struct grt_cell *cell, const void *view, const void *row, in
 	cell->absent = value == UINT32_MAX;
 }
 
-/* The name of the process, else of the thread of its first group. */
+/* The name of the process or, if that is unknown, of the thread of its first group. */
 static void tsg_table_get_process(struct grt_cell *cell, const void *view, const void *row, int arg)
 {
 	const struct grt_tsg *g = row;

@@ -19,8 +19,11 @@
 #define PLACES_MAX 512U
 #define NO_GROUP UINT64_MAX
 
-/** struct channel - whose a number of the driver is; @made: when the channel came; @freed: when it went, 0:
- * it is there */
+/**
+ * struct channel - the owner of a number of the driver
+ * @made: when the channel was made
+ * @freed: when it was freed, 0: it exists
+ */
 struct channel {
 	uint64_t group;
 	uint32_t pid;
@@ -29,7 +32,11 @@ struct channel {
 	uint64_t freed;
 };
 
-/** struct place - a GPU or an instance: @bus: its address, 0: unknown; @from, @to: time seen of it */
+/**
+ * struct place - a GPU or an instance
+ * @bus: its address, 0: unknown
+ * @from, @to: the time seen of it
+ */
 struct place {
 	uint32_t bus;
 	uint64_t from;
@@ -56,7 +63,7 @@ static struct grt_key tsg_times_group_key(uint64_t group)
 	return (struct grt_key){{group, 1}};
 }
 
-/* Numbers are not used again, so a new channel replaces one that ended long ago. */
+/* Numbers are not reused soon, so a new channel replaces one that ended long ago. */
 static int tsg_times_channel(struct grt_tsg_times *t, const struct grt_ev_tsg_channel *ev,
 			     const struct grt_tsg *g)
 {
@@ -176,8 +183,10 @@ static int tsg_times_place(struct grt_tsg_times *t, const struct grt_ev_gpu_slic
 	return 0;
 }
 
-/* The channel of a slice: that which had its number when it began, and whose GPU may be unknown. NULL: the
- * trace has none */
+/*
+ * The channel of a slice: the one that had its number at its begin, and whose GPU may be unknown. NULL: the
+ * trace has none
+ */
 static const struct channel *tsg_times_find(const struct grt_tsg_times *t, uint32_t bus,
 					    const struct grt_ev_gpu_slice *e)
 {

@@ -4,7 +4,10 @@
 
 #include <errno.h>
 
-/** struct uvm_batch - faults of a process that are repaired at once; @first: the first access, ns */
+/**
+ * struct uvm_batch - faults of a process that are handled together
+ * @first: the first access, ns
+ */
 struct uvm_batch {
 	uint64_t first;
 	uint64_t faults;
@@ -112,7 +115,7 @@ static int uvm_repairs_of(struct grt_uvm *u, uint32_t pid, uint32_t device, stru
 	return 0;
 }
 
-/* Every program hears of every batch; only the one whose faults they were has some. */
+/* Every program is notified of every batch; only the program whose faults they were has some. */
 static int uvm_end_batch(struct grt_uvm *u, const struct grt_ev_uvm_replay *r)
 {
 	const struct grt_key key = {{r->e.pid, r->e.device, r->batch}};
@@ -165,7 +168,7 @@ static int uvm_begin_wait(struct grt_uvm *u, const struct grt_ev_uvm_pages *p)
 	return ret;
 }
 
-/* Throttling is one row: its end brings the time. */
+/* Throttling is one row: its end has the time. */
 static int uvm_end_wait(struct grt_uvm *u, const struct grt_ev_uvm_pages *p)
 {
 	const struct grt_key key = {{p->e.pid, p->e.device, p->address}};

@@ -33,7 +33,7 @@ static const char *const fatal_words[] = {
 
 #define WORDS(words) words, sizeof(words) / sizeof((words)[0])
 
-/* A word, or nothing: a newer driver may have further numbers. */
+/* A word, or nothing, because a newer driver may have further numbers. */
 static void uvm_word(struct grt_cell *cell, const char *const *words, size_t n, uint32_t number)
 {
 	cell->text = number < n ? words[number] : NULL;
@@ -200,7 +200,7 @@ static void uvm_get_why(struct grt_cell *cell, const void *view, const void *row
 		uvm_word(cell, WORDS(fatal_words), p->number);
 }
 
-/* Processes of a set are in the events. */
+/* Processors of a set are only in the events. */
 static void uvm_get_whose(struct grt_cell *cell, const void *view, const void *row, int offset)
 {
 	const struct grt_uvm_fates *p = row;

@@ -12,7 +12,7 @@
 #include "table/rows.h"
 #include "xid.h"
 
-/* Errors that the summary has a sentence for. */
+/* Most errors with a sentence in the summary. */
 #define SENTENCES 5U
 /* NVSwitch's numbers, which its driver calls SXid, begin here; a GPU's have three digits. */
 #define SXID_FIRST 10000U

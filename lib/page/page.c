@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /*
- * The shell of a page and its blocks. Without zlib the blocks are base64 alone:
- * larger, and the same otherwise.
+ * The frame of a page and its blocks. Without zlib, the blocks are only base64, and larger.
  */
 #include "page.h"
 
@@ -46,7 +45,7 @@ static char *page_format_group(char *p, const uint8_t *b)
 	return p;
 }
 
-/* The first @len bytes of @deflated are complete; what makes no whole group waits for more. */
+/* The first @len bytes of @deflated are complete; a group that is incomplete waits for more. */
 static void page_put_base64(struct grt_page *p, size_t len)
 {
 	struct grt_page_pack *k = p->pack;
@@ -218,7 +217,7 @@ void grt_page_string(struct grt_page *p, const char *text, size_t len)
 	grt_page_text(p, "\"");
 	for (; len; text += n, len -= n) {
 		n = len < 1024 ? len : 1024;
-		/* the next part begins where a character does */
+		/* each part begins with a character */
 		while (n < len && n > 1000 && ((unsigned char)text[n] & 0xc0) == 0x80)
 			n--;
 		grt_page_put(p, part, grt_escape(GRT_ESCAPE_JSON, part, sizeof(part), text, n));

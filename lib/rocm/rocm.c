@@ -50,13 +50,13 @@ static const char *const step_names[GRT_ROCM_STEPS] = {
 	[GRT_ROCM_RESTORE] = "restore queues",
 };
 
-/** struct open_call - a call that a thread is in: of one name, perhaps nested */
+/** struct open_call - a call in which a thread is; calls of the same name may be nested */
 struct open_call {
 	uint32_t depth;
 	uint64_t since[GRT_ROCM_NEST];
 };
 
-/** struct log_thread - a thread of the log: its last kernel command, how many calls it is in */
+/** struct log_thread - a thread of the log, with its last kernel command and the number of its open calls */
 struct log_thread {
 	uint64_t command;
 	uint64_t enqueued;
@@ -64,7 +64,10 @@ struct log_thread {
 	uint64_t shader; /* hash of a name that no dispatch has taken; 0: none */
 };
 
-/** struct command - one that is under way. @kernel: key of its kernel */
+/**
+ * struct command - a command that has not completed
+ * @kernel: key of its kernel
+ */
 struct command {
 	uint64_t enqueued;
 	uint64_t dispatched;
@@ -122,7 +125,7 @@ void *grt_rocm_row(struct grt_rocm *r, struct grt_keyed *table, const struct grt
 	return row;
 }
 
-/* The same for a table of things in progress, in which a new one replaces the oldest. */
+/* As above, for a table of things in progress, in which a new one replaces the oldest. */
 void *grt_rocm_state(struct grt_keyed *table, const struct grt_key *key, int *ret)
 {
 	void *row;
@@ -338,7 +341,7 @@ static void set_size(struct grt_rocm_kernel *k, const struct grt_ev_log_dispatch
 	memcpy(k->group, group, sizeof(group));
 }
 
-/* The command that this thread enqueued last, if it is this dispatch's. */
+/* The command that this thread enqueued last, if it belongs to this dispatch. */
 static void join_command(struct grt_rocm *r, struct grt_rocm_kernel *k, struct log_thread *t,
 			 const struct grt_ev_log_dispatch *d, const struct grt_key *kernel)
 {
@@ -528,7 +531,7 @@ static int error(struct grt_rocm *r, const struct grt_ev_log_note *n)
 	return 0;
 }
 
-/* The name may be longer than the note's field: its parts have stood before. */
+/* The name may be longer than the note's field: its parts came before. */
 static int hang(struct grt_rocm *r, const struct grt_ev_log_note *n)
 {
 	const struct grt_key key = {{n->e.pid, n->first, n->first ? 0 : n->object, 0}};

@@ -12,16 +12,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Events of each kind that are used; all pairs of them are compared. */
+/* Most events of each kind that are used; all pairs of them are compared. */
 #define MOST 512U
-/* Threads whose call is open. */
+/* Most threads with an open call. */
 #define OPEN 64U
-/* Time stamps of the log are cut to microseconds. */
+/* Time stamps of the log are truncated to microseconds. */
 #define CUT_NS 1000
 /* An offset that fits fewer than this many of ten events is rejected. */
 #define AGREE_OF_TEN 8
 
-/** struct kind - what must lie inside of what. @call: of the log, NULL: the making of a queue */
+/**
+ * struct kind - what must be inside of what
+ * @call: a call of the log; NULL: the creation of a queue
+ */
 static const struct kind {
 	const char *call;
 	const char *function;
@@ -43,7 +46,7 @@ struct open_call {
 	uint64_t since;
 };
 
-/** struct sample - the events of a kind; an event's end is its begin where it has none */
+/** struct sample - the events of a kind; without an end, an event's end is its begin */
 struct sample {
 	struct stretch outer[MOST];
 	struct stretch inner[MOST];
@@ -152,7 +155,7 @@ static int rocm_clock_by_place(const void *a, const void *b)
 
 	if (x->at != y->at)
 		return x->at < y->at ? -1 : 1;
-	/* intervals are closed: what begins here meets what ends here */
+	/* intervals are closed: one that begins where another one ends overlaps with it */
 	return y->step - x->step;
 }
 
@@ -190,7 +193,10 @@ static int make_edges(const struct grt_rocm_clock *c, struct edge **out, uint64_
 	return (int)n;
 }
 
-/** struct best - the stretch of offsets that most events allow; @others: elsewhere as many do */
+/**
+ * struct best - the range of offsets that most events allow
+ * @others: another range allows as many
+ */
 struct best {
 	int most;
 	int64_t low;
@@ -243,7 +249,7 @@ int grt_rocm_clock_find(struct grt_rocm_clock *c, struct grt_rocm_offset *o, str
 		return no_answer(err, -EDOM, "no offset fits most of the queues and buffers that both have");
 	o->ns = b.low + (b.high - b.low) / 2;
 	o->error = (uint64_t)(b.high - b.low + 1) / 2;
-	/* one clock is the simplest answer that fits */
+	/* that both have the same clock is the simplest answer that fits */
 	if (b.low <= 0 && b.high >= 0) {
 		o->error = (uint64_t)(b.high > -b.low ? b.high : -b.low);
 		o->ns = 0;

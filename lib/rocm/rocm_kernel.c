@@ -20,7 +20,7 @@
  */
 #define TOLD_WITHIN_NS UINT64_C(1000000000)
 
-/** enum point - which end of its step a trace point reports */
+/** enum point - whether a trace point reports the begin or the end of its step */
 enum point {
 	POINT_NONE,
 	POINT_BEGIN,
@@ -98,7 +98,7 @@ static int begin_creation(struct grt_rocm *r, const struct grt_ev_func *x)
 	return 0;
 }
 
-/* Reads the value of the first of a probe's keys that is there. */
+/* Reads the value of the first of a probe's keys that exists. */
 static void rocm_kernel_take_key(uint64_t *to, const char *text, size_t len, const char *key,
 				 const char *other)
 {
@@ -331,7 +331,7 @@ int grt_rocm_take_func(struct grt_rocm *r, const struct grt_ev_func *x)
 	return take_creation(r, x, f->step, took);
 }
 
-/* What the runtime says of it */
+/* What the runtime reports about it */
 
 static bool rocm_kernel_fits(const struct grt_rocm_creation *c, const struct grt_rocm_request *q)
 {

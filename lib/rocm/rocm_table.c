@@ -18,7 +18,7 @@ static void get_u64(struct grt_cell *cell, const void *view, const void *row, in
 	cell->absent = cell->number == GRT_ROCM_UNKNOWN;
 }
 
-/* The same for values of which 0 means unknown. */
+/* As above, for values of which 0 means unknown. */
 static void get_some(struct grt_cell *cell, const void *view, const void *row, int arg)
 {
 	get_u64(cell, view, row, arg);
@@ -32,7 +32,7 @@ static void rocm_table_get_stamp(struct grt_cell *cell, const void *view, const 
 	cell->number -= cell->absent ? 0 : ((const struct grt_rocm_view *)view)->zero;
 }
 
-/* Addresses are names: printed as the log has them. The writer copies a text before the next column's. */
+/* Addresses are names, and printed as in the log. The writer copies a text before the next column is read. */
 static const char *hex_text(uint64_t address)
 {
 	static _Thread_local char text[8][24];

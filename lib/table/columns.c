@@ -15,10 +15,14 @@
 #include "cells.h"
 #include "json_cells.h"
 
-/* Rows of a table that a page has room for; they come in the order in which they matter. */
+/* Most rows of a table in a page; rows come in the order of their importance. */
 #define ROWS_MAX 8000U
 
-/** struct columns - @section: there is one; @rows: of the open table */
+/**
+ * struct columns
+ * @section: a section was written
+ * @rows: number of rows of the open table
+ */
 struct columns {
 	struct grt_writer w;
 	bool section;
@@ -42,7 +46,7 @@ static void columns_put_member(FILE *out, const char *name, const char *text)
 		fputs("null", out);
 }
 
-/* Beside a number that has a name, or a unit, this. */
+/* Written after a number that has a name, or a unit. */
 static void columns_put_value(FILE *out, enum grt_cell_kind kind, const struct grt_cell *c)
 {
 	bool pair = (kind == GRT_CELL_NAMED || kind == GRT_CELL_AMOUNT) && !c->absent && c->text;

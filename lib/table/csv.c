@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /*
- * CSV as RFC 4180 wants it: a header line, CRLF, quotes where needed. A file
- * of it is one table, so field lists and notes have no place in it.
+ * CSV as in RFC 4180: a header line, CRLF, quotes if needed. A file is one table, so it has no place for
+ * lists of fields and notes.
  */
 #include <string.h>
 
@@ -53,7 +53,7 @@ static void csv_table(struct grt_writer *w)
 	fputs("\r\n", out);
 }
 
-/* Names of marked columns, by spaces. */
+/* Names of marked columns, separated by spaces. */
 static void csv_put_marks(struct grt_writer *w, const struct grt_cell *cells, bool estimated)
 {
 	const char *space = "";

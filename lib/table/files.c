@@ -18,8 +18,9 @@ struct file_of {
 
 /**
  * struct files - the state
- * @file: by table; @now: the open one's, NULL: none
- * @error: a negative errno: what comes is dropped
+ * @file: by table
+ * @now: the file of the open table, NULL: none
+ * @error: a negative errno: everything further is dropped
  */
 struct files {
 	struct grt_writer w;

@@ -79,7 +79,7 @@ static int write_percentiles(struct grt_pass *pass, const struct grt_table *tabl
 	return ret;
 }
 
-/* Everything in an octave, and where that ends: octave 0 is cut into powers of two, as the others are. */
+/* All values of an octave, and its end: octave 0 is divided at powers of two, like the others. */
 #define POWERS 64
 
 static uint64_t octave_sum(const struct grt_hist *h, unsigned int octave, unsigned int from, unsigned int to)

@@ -67,7 +67,7 @@ static void sqlite_prepare(struct sqlite_writer *s, const char *sql, sqlite3_stm
 		sqlite_check(s, sqlite3_prepare_v2(s->db, sql, -1, out, NULL));
 }
 
-/* Runs a statement whose values are bound. */
+/* Runs a statement whose values have been bound. */
 static void sqlite_step(struct sqlite_writer *s, sqlite3_stmt *q)
 {
 	if (s->error)
@@ -107,7 +107,7 @@ static void sqlite_bind_list(struct sqlite_writer *s, sqlite3_stmt *q, int at, c
 	sqlite_check(s, sqlite3_bind_text(q, at, s->text, (int)used, SQLITE_TRANSIENT));
 }
 
-/* Integers have 63 bits: as digits it stays exact. */
+/* Integers have 63 bits; written as digits, a larger number stays exact. */
 static void sqlite_bind_large(sqlite3_stmt *q, int at, uint64_t number)
 {
 	char digits[24];
@@ -137,7 +137,7 @@ static void sqlite_bind(struct sqlite_writer *s, sqlite3_stmt *q, int at, enum g
 		sqlite_bind_large(q, at, c->number);
 }
 
-/* Names of marked columns, by spaces. */
+/* Names of marked columns, separated by spaces. */
 static void sqlite_bind_marks(struct sqlite_writer *s, int at, const struct grt_cell *cells, bool estimated)
 {
 	char names[GRT_COLUMNS_MAX * NAME_MAX_BYTES], key[NAME_MAX_BYTES];

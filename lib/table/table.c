@@ -40,7 +40,7 @@ int grt_writer_new_sized(struct grt_writer **out, const struct grt_writer_ops *o
 		return -ENOMEM;
 	(*out)->ops = ops;
 	grt_sized_copy(&(*out)->options, sizeof((*out)->options), options, size);
-	/* One thread writes, and a lock for each comma would cost more than the comma. */
+	/* Only one thread writes, and a lock for each comma would cost more than the comma. */
 	__fsetlocking(options->out, FSETLOCKING_BYCALLER);
 	return 0;
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /*
- * Text for people: columns as wide as their widest cell, numbers to the right.
- * The first rows of a table are kept until their widths are known; a table
- * longer than that streams on with these widths.
+ * Text for people: columns are as wide as their widest cell, numbers are aligned to the right. The first
+ * rows of a table are kept until the widths are known; the rest of a long table is written as it comes, with
+ * these widths.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -14,11 +14,11 @@
 #include "base/say.h"
 #include "base/units.h"
 
-/* Rows that decide the widths. */
+/* Number of rows that determine the widths. */
 #define KEPT_ROWS 256
 /* The longest name is 32 bytes, each of which can become \xNN. */
 #define NAME_MAX_LONG 160
-/* A cell that is cut keeps its end, so it must fit up to there. */
+/* A cell that is shortened keeps its end, so it must fit up to there. */
 #define CELL_MAX 4096
 /* Names longer than this are shortened before columns are left out, all to the same width. */
 #define NAME_WANTED 32U
@@ -35,14 +35,14 @@
 
 struct text {
 	struct grt_writer w;
-	bool begun; /* something stands above */
+	bool begun; /* something was written above */
 	char *kept; /* cells of KEPT_ROWS rows, each NUL terminated */
 	size_t used;
 	size_t room;
 	unsigned int rows;
-	bool flowing; /* widths are settled */
+	bool flowing; /* the widths are determined */
 	unsigned int width[GRT_COLUMNS_MAX];
-	bool out[GRT_COLUMNS_MAX]; /* left out, since it does not fit */
+	bool out[GRT_COLUMNS_MAX]; /* omitted, because it does not fit */
 	unsigned int first;
 	unsigned int last;     /* column that is not */
 	unsigned int left_out; /* columns of all tables */
@@ -185,7 +185,7 @@ static void text_put_header(struct text *t)
 
 /* ------------------------------------------------------ tables that fit */
 
-/* How wide the table is with names of at most @name characters. */
+/* The width of the table with names of at most @name characters. */
 static uint64_t width_with(const struct text *t, unsigned int name)
 {
 	uint64_t sum = 0;
@@ -202,7 +202,7 @@ static uint64_t width_with(const struct text *t, unsigned int name)
 	return sum;
 }
 
-/* The rightmost of the least important columns goes; the first one stays. Return: whether there was one */
+/* Omits the rightmost of the least important columns; the first one stays. Return: whether there was one */
 static bool leave_one_out(struct text *t, unsigned int importance)
 {
 	for (unsigned int i = t->w.columns; i-- > 1;)
@@ -341,7 +341,7 @@ static unsigned int longest_name(const struct grt_field_value *f)
 	return longest;
 }
 
-/* Numbers to the right, so that a sum can be read off. */
+/* Numbers are aligned to the right, so that they can be compared. */
 static unsigned int widest_number(const struct grt_field_value *f)
 {
 	char text[NAME_MAX_LONG];
@@ -489,7 +489,7 @@ static void text_notes(struct grt_writer *w, const char *const *notes, unsigned 
 	}
 }
 
-/* Notes where values that did not fit can be found. */
+/* Notes where values can be found that did not fit. */
 static void text_end(struct grt_writer *w)
 {
 	struct text *t = (struct text *)w;

@@ -26,7 +26,7 @@ static bool starts(const char *p, const char *end, const char *text)
 	return grt_scan_text(&p, end, text, strlen(text));
 }
 
-/* Return: the end of "hip-api pid:", NULL: the line does not have it */
+/* Return: the text after "hip-api pid:"; NULL: the line does not have it */
 static const char *find_old_call(const char *p, const char *end)
 {
 	static const char mark[] = "hip-api pid:";
@@ -64,7 +64,7 @@ static void release_pending(struct amd_log *a, uint64_t next)
 	a->pendings = 0;
 }
 
-/* The record's stamp becomes one that fits between the others. */
+/* The record's time becomes one that fits between those of the other records. */
 static void set_time(struct amd_log *a)
 {
 	struct amd_log_head *h = &a->h;
@@ -87,7 +87,7 @@ static void set_time(struct amd_log *a)
 		release_pending(a, h->time);
 }
 
-/* The message of a held record, as far as it is there. Return: as of amd_log_message() */
+/* The message of a held record, as far as it has arrived. Return: as of amd_log_message() */
 static bool held_message(struct amd_log *a, bool whole)
 {
 	const struct amd_log_head now = a->h;
@@ -127,7 +127,7 @@ static bool was_blank(struct amd_log *a, const char *p, const char *end)
 	return !packet || memchr(",:)]", *last, 4);
 }
 
-/* Keeps a message whose end is to come. Return: false: it is too long for that */
+/* Stores a message whose end has not arrived. Return: false: it is too long for that */
 static bool amd_log_hold(struct amd_log *a, const char *p, const char *end)
 {
 	const char *text = p;
@@ -144,7 +144,7 @@ static bool amd_log_hold(struct amd_log *a, const char *p, const char *end)
 	for (size_t i = 0; i < len; i++)
 		a->held[a->held_len + i] = p[i] == '\t' ? ' ' : p[i];
 	a->held_len += len;
-	/* code that reads numbers may look beyond the end, and must not find a digit there */
+	/* code that reads numbers may read beyond the end, and must not find a digit there */
 	a->held[a->held_len] = '\n';
 	return true;
 }
@@ -176,7 +176,7 @@ static void amd_log_take_record(struct amd_log *a, const char *p, const char *en
 	a->in_record = true;
 }
 
-/* Lines that have no header are of the process of the record before. */
+/* Lines without a header belong to the process of the previous record. */
 static void no_header(struct amd_log *a)
 {
 	a->h = (struct amd_log_head){.pid = a->h.pid, .time = a->last};
@@ -195,7 +195,7 @@ static void release_hang(struct amd_log *a)
 	a->hang_len = a->hang_name_len = 0;
 }
 
-/* Takes all records of a line, the first of which is at @p. Return: whether one was parsed */
+/* Parses all records of a line, the first of which is at @p. Return: whether there was one */
 static bool take_records(struct amd_log *a, const char *p, const char *end)
 {
 	const char *message, *next;
@@ -245,7 +245,7 @@ static void old_return(struct amd_log *a, struct grt_span name, const char *p, c
 	plus = close ? memchr(close, '+', (size_t)(end - close)) : NULL;
 	if (plus && ++plus < end)
 		grt_scan_u64(&plus, end, &took);
-	/* no line has the stamp, it follows from two */
+	/* no line has this time; it follows from two others */
 	a->flags = GRT_FLAG_INFERRED;
 	a->h.time = a->last;
 	if (open_call(a, call)->call == call && open_call(a, call)->time + took > a->last)
@@ -313,7 +313,7 @@ static enum grt_text_line old_profile(struct amd_log *a, const char *p, const ch
 
 /* Lines without a record */
 
-/* The rest of a record that was wrapped. Return: it is one */
+/* The rest of a record that was wrapped. Return: whether the line is that */
 static bool amd_log_take_rest(struct amd_log *a, const char *p, const char *end)
 {
 	size_t was = a->held_len;
@@ -322,7 +322,7 @@ static bool amd_log_take_rest(struct amd_log *a, const char *p, const char *end)
 	if (!a->holding || !amd_log_hold(a, p, end))
 		return false;
 	known = amd_log_is_message(a, a->held, a->held + a->held_len, &packet);
-	/* the same bytes are looked at again with what follows them */
+	/* the same bytes are parsed again, with what follows them */
 	if (known && held_message(a, false)) {
 		a->holding = false;
 	} else if (!known || (!packet && ++a->held_lines >= AMD_LOG_HELD_LINES)) {
@@ -480,7 +480,7 @@ static enum grt_text_line amd_log_line(struct grt_text *t, const char *line, con
 			UNKNOWN(a, "(text before a record)");
 		return GRT_LINE_DONE;
 	}
-	/* a colon that was none */
+	/* this colon does not end a time stamp */
 	if (at == p && at && (at = amd_log_find(p, end)) && take_records(a, at, end))
 		return GRT_LINE_DONE;
 	return no_record(a, line, end);
@@ -496,7 +496,7 @@ static void amd_log_end(struct grt_text *t)
 	release_pending(a, UINT64_MAX);
 }
 
-/* Return: where the digits of "123 us:" begin that end at @behind; 0: the line has another layout. */
+/* Return: where the digits of "123 us:", which ends at @behind, begin; 0: the line has another layout. */
 static size_t amd_log_column_of(const char *line, const char *behind)
 {
 	const char *p = behind - 4;
@@ -522,7 +522,7 @@ static bool is_at_column(const char *p, const char *end, size_t column, uint64_t
 	return true;
 }
 
-/* The stamp of a line without the runtime's own. */
+/* The time stamp of a line without one of the runtime. */
 static bool other_time(struct amd_log_clocks *c, const char *p, const char *end, uint64_t *ns)
 {
 	const char *at = find_old_call(p, end);
@@ -558,7 +558,7 @@ static bool amd_log_find_time(struct amd_log_clocks *c, const char *p, const cha
 	return h.clock != AMD_LOG_NO_TIME || other_time(c, p, end, ns);
 }
 
-/* The thread of a line matters if ROCr writes as well. */
+/* The thread of a line matters if ROCr writes into the log as well. */
 static void amd_log_learn(struct amd_log_clocks *c, const char *p, const char *end)
 {
 	struct amd_log_head h;
@@ -588,7 +588,7 @@ static void amd_log_span(void *learned, uint64_t *first, uint64_t *last)
 	amd_log_clocks_end(c);
 	if (!c->rocr)
 		return;
-	/* between records they span nothing more */
+	/* between records they have no further meaning */
 	amd_log_clocks_move(c, c->first, &low, &other);
 	amd_log_clocks_move(c, c->last, &other, &high);
 	if (*first > *last || c->snapshots) {

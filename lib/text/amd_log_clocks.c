@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /*
- * How far the clock of ROCr's lines is from the runtime's, see amd_log_clocks.h.
+ * The offset between the clock of ROCr's lines and the runtime's, see amd_log_clocks.h.
  */
 #include "amd_log_clocks.h"
 
 #include <string.h>
 
-/* Stamps are cut to us. */
+/* Time stamps are truncated to us. */
 #define CUT_NS 1000
 /* The most by which the kernel lets CLOCK_MONOTONIC run faster or slower, ppm (MAXFREQ of linux/timex.h). */
 #define DRIFT_PPM 500U
@@ -15,9 +15,9 @@
  * before it is written, ns.
  */
 #define JITTER_NS 10000000
-/* No bound, and what any is below. */
+/* No limit: it is greater than any. */
 #define FAR (INT64_MAX / 4)
-/* Stamps beyond this are of no clock: sums of them would not fit. */
+/* No clock has time stamps beyond this, and sums of them would overflow. */
 #define STAMP_MAX ((uint64_t)FAR / 2)
 
 static int64_t drift(uint64_t a, uint64_t b)
@@ -35,7 +35,7 @@ static int64_t amd_log_clocks_least(int64_t a, int64_t b)
 	return a < b ? a : b;
 }
 
-/* Return: the bound at the moment @raw that follows from @from. */
+/* Return: the limit at the moment @raw that follows from @from. */
 static struct amd_log_bound seen_from(const struct amd_log_bound *from, uint64_t raw)
 {
 	int64_t d = drift(from->raw, raw);
@@ -57,7 +57,7 @@ static void amd_log_clocks_keep(struct amd_log_clocks *c, const struct amd_log_b
 	if (c->passed++ % (c->stride ? c->stride : 1))
 		return;
 	if (c->bounds == AMD_LOG_BOUNDS) {
-		/* each holds what those before it say, so that every second one will do */
+		/* each includes what the earlier ones say, so every second one is enough */
 		for (unsigned int i = 0; 2 * i + 1 < AMD_LOG_BOUNDS; i++)
 			c->bound[i] = c->bound[2 * i + 1];
 		c->bounds /= 2;

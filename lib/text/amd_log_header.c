@@ -17,11 +17,11 @@
 
 #include <string.h>
 
-/* Longest path of a source file that is looked for. */
+/* Longest path of a source file that is recognised. */
 #define FILE_MAX 512
-/* Fewer digits without a unit are no ticks but the beginning of a message. */
+/* Fewer digits without a unit are not ticks, but the beginning of a message. */
 #define TICK_DIGITS_MIN 5
-/* Digits of a thread's number in brackets without a word before it. */
+/* Most digits of a thread's number in brackets without a word before it. */
 #define BARE_THREAD_MIN 6
 #define BARE_THREAD_MAX 16
 
@@ -30,7 +30,10 @@ static bool amd_log_header_is_word(char c)
 	return grt_is_digit(c) || (unsigned int)((c | 0x20) - 'a') < 26 || c == '_' || c == '.';
 }
 
-/* The eight places from @p on at which ":N:" or ": N:" may stand, as high bits; *@p.. may be read. */
+/*
+ * The eight positions from @p on at which ":N:" or ": N:" may be, as high bits; the bytes after *@p may be
+ * read.
+ */
 static inline uint64_t colon_pairs(const char *p)
 {
 	uint64_t at, two, three;
@@ -47,7 +50,7 @@ static inline bool is_level(char c)
 	return (unsigned char)(c - '0') <= 5;
 }
 
-/* Return: the text after ":N:" or ": N:", NULL: it is something else */
+/* Return: the text after ":N:" or ": N:"; NULL: it is something else */
 static inline const char *behind_level(const char *p, const char *end)
 {
 	if (end - p < 5 || p[0] != ':')
@@ -58,7 +61,7 @@ static inline const char *behind_level(const char *p, const char *end)
 }
 
 /*
- * Reads the name of a file without blanks, which may be missing. Return: the text after its colon, NULL: it
+ * Reads the name of a file without blanks, which may be missing. Return: the text after its colon; NULL: it
  * is something else
  */
 static const char *scan_file(const char *p, const char *end, struct grt_span *file)
@@ -74,7 +77,7 @@ static const char *scan_file(const char *p, const char *end, struct grt_span *fi
 	return colon + 1;
 }
 
-/* Reads "FILE :LINE : ". Return: the text after it, NULL: it is something else */
+/* Reads "FILE :LINE : ". Return: the text after it; NULL: it is something else */
 static const char *scan_place(const char *p, const char *end, struct grt_span *file)
 {
 	uint64_t line;
@@ -230,7 +233,7 @@ static bool scan_brackets(const char **p, const char *end, struct amd_log_head *
 	return true;
 }
 
-/* The brackets, perhaps with "4321 : " before them; without either the message follows. */
+/* The brackets, perhaps after "4321 : "; if there are none, the message follows. */
 static void scan_thread(const char **p, const char *end, struct amd_log_head *h)
 {
 	const char *q = *p;

@@ -19,7 +19,10 @@
 /* Addresses of stacks: a signal's address there is another value, printed in its place. */
 #define STACK_ADDRESS UINT64_C(0x7ff000000000)
 
-/** struct fields - the keys of a message; @at: where the next one is looked for first */
+/**
+ * struct fields - the keys of a message
+ * @at: where to look for the next one first
+ */
 struct fields {
 	const char *begin;
 	const char *at;
@@ -55,7 +58,7 @@ static uint64_t scan_address(const char **p, const char *end)
 	return v;
 }
 
-/* Finds a key; looks behind the last one first, so that keys in the order of the line cost no search. */
+/* Finds a key; looks after the previous one first, so that keys in the order of the line cost no search. */
 static inline bool seek(struct fields *f, const char *key, size_t len)
 {
 	const char *p = f->at;
@@ -231,7 +234,7 @@ static bool take_return(struct amd_log *a, struct grt_span name, const char *p, 
 	return true;
 }
 
-/* Takes a function's name and the call or return after it. Return: whether it is one */
+/* Parses a function's name and the call or return after it. Return: whether it is one */
 static bool amd_log_message_take_call(struct amd_log *a, const char *p, const char *end)
 {
 	struct grt_span name = scan_name(p, end);
@@ -418,7 +421,7 @@ static bool queue_counts(struct amd_log *a, const char *p, const char *end)
 
 /* Packets */
 
-/* Return: whether the message ends as no complete one does: the rest is in the next line. */
+/* Return: whether the message ends unlike any complete one: the rest is in the next line. */
 static bool is_cut(const char *p, const char *end)
 {
 	while (end > p && grt_is_blank(end[-1]))
@@ -690,7 +693,7 @@ static const struct kind {
 	{                                               \
 		text, sizeof(text) - 1, NULL, NULL, why \
 	}
-	/* those with one first character stand together */
+	/* rows with the same first character are adjacent */
 	KIND("acquireQueue refCount:", queue_acquire),
 	SKIP("Arg", "arguments of kernels"),
 	KIND("command is enqueued:", old_enqueue),

@@ -25,11 +25,11 @@
 
 #define DRM_MAJOR 226
 #define ARROW "\xe2\x86\x90"
-/* The name that the kernel's tools write if they do not know it. */
+/* The name that the kernel's tools write if they do not know the real one. */
 #define NO_COMM "<...>"
 #define TEXT_MAX 64
 
-/** enum key - keys of more than one event; those of one are in events.def */
+/** enum key - keys that several events have; keys of one event are in events.def */
 enum key {
 	KEY_PID,
 	KEY_TID,
@@ -88,7 +88,7 @@ static const struct word {
 	WORD("t_complete_ns", KEY_DERIVED),
 	WORD("t_total_ns", KEY_DERIVED),
 	WORD("t_wait_ns", KEY_DERIVED),
-/* fields of events; several have the same ones */
+/* fields of events, some of which are the same */
 #define GRT_U(bits, name, base, help) WORD(#name, KEY_FIELD),
 #define GRT_I(bits, name, help) WORD(#name, KEY_FIELD),
 #define GRT_STR(size, name, help) WORD(#name, KEY_FIELD),
@@ -115,7 +115,7 @@ _Static_assert(KEY_WORDS < SLOTS, "there is always an empty one");
 /* Keys of a line whose order is remembered; the element after them is never set. */
 #define ORDER 24U
 
-/** struct pattern - a key and its = as two words, and which of their bits count */
+/** struct pattern - a key and its =, as two words, and which of their bits count */
 struct pattern {
 	uint64_t text[2];
 	uint64_t mask[2];
@@ -123,7 +123,7 @@ struct pattern {
 
 /** enum what - what to do with the value of a key */
 enum what {
-	NOT_KNOWN, /* passed over; the key does not end a text before it */
+	NOT_KNOWN, /* skipped; the key does not end a text before it */
 	DERIVED,   /* passed over */
 	COMMON,	   /* remembered by enum key */
 	COMMON_LONG,
@@ -132,7 +132,7 @@ enum what {
 	STRING,
 };
 
-/** struct action - the same, with the place in the record, or the enum key */
+/** struct action - what to do with a key's value, and its offset in the record, or the enum key */
 struct action {
 	uint8_t what;
 	uint8_t size;
@@ -186,7 +186,7 @@ struct facts {
 
 /* ----------------------------------------------------------------- words */
 
-/* Upper and lower case are one. */
+/* Upper and lower case are the same. */
 static inline unsigned int annotate_text_place_of(const char *text, size_t len)
 {
 	unsigned int first = (unsigned char)text[0] | 32, last = (unsigned char)text[len - 1] | 32,
@@ -303,8 +303,10 @@ static size_t find_key(const struct annotate *a, const struct facts *f, struct g
 	return (size_t)(w - keys);
 }
 
-/* Whether the key that the last line had here is here again. As many bytes can be read, and the line's end is
- * in no pattern. */
+/*
+ * Whether the key that the previous line had here is here again. As many bytes can be read, and the end of
+ * the line is in no pattern.
+ */
 static inline bool is_step(const struct step *s, const char *p)
 {
 	uint64_t text[2];
@@ -330,7 +332,7 @@ static void set_step(struct step *s, const struct annotate *a, const struct fact
 	s->place = (uint16_t)(key + 1);
 }
 
-/* Takes the key at *p if it is that of @s; *p moves after its =. Return: whether it is */
+/* Parses the key at *p if it is that of @s; *p moves after its =. Return: whether it is */
 static bool scan_key(struct annotate *a, const struct facts *f, const char **p, const char *end,
 		     struct step *s)
 {
@@ -475,7 +477,7 @@ static void set_key(struct facts *f, unsigned int key, struct grt_span value)
 	set_common(f, key, value.at, value.at + value.len, n);
 }
 
-/* Takes the most frequent kind of value: a number and a blank or a comma. Return: whether it is one */
+/* Parses the most frequent kind of value: a number and a blank or a comma. Return: whether it is one */
 static inline bool annotate_text_take_number(struct facts *f, const struct action *a, const char **p,
 					     const char *end)
 {
@@ -494,7 +496,7 @@ static inline bool annotate_text_take_number(struct facts *f, const struct actio
 	return true;
 }
 
-/* Takes any other value. */
+/* Parses any other value. */
 static void set_value(struct facts *f, const struct action *a, struct grt_span value)
 {
 	const char *p = value.at, *end = value.at + value.len;
@@ -516,7 +518,7 @@ static void set_value(struct facts *f, const struct action *a, struct grt_span v
 	}
 }
 
-/* Takes a value that is not a plain number; the next step has the key that may end it. */
+/* Parses a value that is not a plain number; the next step has the key that may end it. */
 static const char *scan_value(const struct annotate *a, struct facts *f, const char *p, const char *end,
 			      const struct step *s)
 {
@@ -708,7 +710,7 @@ static bool guess_event(struct annotate *a, struct facts *f, const char **p, con
 	return true;
 }
 
-/* Whether a name is that of an event; the record is begun then. NAME has no text form. */
+/* Whether a name is that of an event, whose record is begun then. NAME has no text form. */
 static bool annotate_text_begin_event(struct annotate *a, struct facts *f, struct grt_span name)
 {
 	const struct word *w = find_word(a->event_slot, events, name.at, name.len);

@@ -35,16 +35,16 @@
 
 #define NS_PER_MS UINT64_C(1000000)
 
-/* Jobs that run at a time; beyond that the oldest is forgotten. */
+/* Most jobs that run at the same time; beyond that, the oldest is dropped. */
 #define FLIGHTS 512
-/* How many COMPLETEs wait for a RUN that reports their ring, and for how long. */
+/* Most COMPLETEs that wait for a RUN that reports their ring, and for how long. */
 #define WAITING 64
 #define WAITING_MAX (GRT_NS_PER_S)
 
-/* Rings for which it is known how many ends are missing. */
+/* Most rings whose number of missing ends is known. */
 #define RINGS 256
 
-/* Entries of maps that are distinguished. */
+/* Most entries of maps. */
 #define COUNTERS 4096U
 
 /*
@@ -151,7 +151,7 @@ static bool column_number(struct row *r, __u64 *v)
 	return grt_scan_token(&r->p, r->end, &s) && span_number(s, v);
 }
 
-/* The same; "-" means no value: 0. */
+/* As above; "-" means no value: 0. */
 static bool column_number_or_none(struct row *r, __u64 *v)
 {
 	struct grt_span s;
@@ -160,7 +160,7 @@ static bool column_number_or_none(struct row *r, __u64 *v)
 	return grt_scan_token(&r->p, r->end, &s) && (grt_span_is(s, "-") || span_number(s, v));
 }
 
-/* Reads key=N of the details, where it mostly comes first; *@v stays unchanged if there is none. */
+/* Reads key=N in the details, where it mostly comes first; *@v stays unchanged if there is none. */
 static inline bool detail(const struct row *r, const char *key, __u64 *v)
 {
 	const char *p = r->p;
@@ -228,7 +228,7 @@ static void bpftrace_text_put_end(struct grt_text *t, const struct flight *f, co
 	grt_text_put(t, &complete.e, w->cpu);
 }
 
-/* The oldest COMPLETEs that wait have no job. */
+/* The oldest waiting COMPLETEs have no job. */
 static void bpftrace_text_give_up(struct grt_text *t, struct bpftrace_state *s, unsigned int n)
 {
 	static const struct flight nobody = {.ring = GRT_RING_NONE};
@@ -257,7 +257,9 @@ static void bpftrace_text_forget_all(struct grt_text *t, struct bpftrace_state *
 	memset(s->behind, 0, sizeof(s->behind));
 }
 
-/* Ends this many of the ring's jobs, the oldest first; either all waiting COMPLETEs are theirs, or none. */
+/*
+ * Ends this many of the ring's jobs, the oldest first; either all waiting COMPLETEs belong to them, or none.
+ */
 static void end_oldest(struct grt_text *t, struct bpftrace_state *s, uint32_t ring, unsigned int n)
 {
 	unsigned int ended = 0;
@@ -357,7 +359,7 @@ static unsigned int candidates(struct bpftrace_state *s, struct flight **first, 
 	return n;
 }
 
-/* Takes a COMPLETE without identity. */
+/* Processes a COMPLETE without identity. */
 static void complete_by_order(struct row *r)
 {
 	struct bpftrace_state *s = r->s;
@@ -408,7 +410,7 @@ static void bpftrace_text_name_ring(const struct row *r, struct job_row *j, stru
 		j->ring = grt_text_ring(r->t, r->time, ring.at, ring.len, driver, strlen(driver), &j->engine);
 }
 
-/* Finds the job by the fence if it is printed as numbers, else by ring and job id. */
+/* Finds the job by the fence if that is printed as numbers, otherwise by ring and job id. */
 static void bpftrace_text_identify(const struct row *r, struct job_row *j)
 {
 	struct grt_span fence = {NULL, 0};
@@ -781,7 +783,7 @@ static bool scan_comm_column(struct row *r, struct grt_span *comm, __u64 *pid)
 	return scan_pid(behind, r->end, pid, &r->p);
 }
 
-/* If the text lost its columns, the comm ends before the first number that can be the pid. */
+/* If the text has lost its columns, the comm ends before the first number that can be the pid. */
 static bool scan_comm_words(struct row *r, struct grt_span *comm, __u64 *pid)
 {
 	const char *start = r->p, *p;
@@ -880,7 +882,7 @@ static bool row_event(struct row *r)
 	return true;
 }
 
-/* The number and the message are in a line of their own, without a stamp. */
+/* The number and the message are in a line of their own, without a time stamp. */
 static bool row_xid(struct row *r)
 {
 	struct grt_ev_xid xid = {.code = 0};
@@ -920,7 +922,7 @@ static bool bpftrace_text_is_around(const char *p, const char *end)
 	return false;
 }
 
-/* Takes a caption between two rules. */
+/* Processes a caption between two rules. */
 static bool captions(struct bpftrace_state *s, const char *line, const char *end)
 {
 	bool was = s->rule;
@@ -952,7 +954,7 @@ static enum grt_text_line xid_number(struct grt_text *t, const char *line, const
 
 /* Lines */
 
-/* The rows, the frequent ones first. Those without a function have no place in a trace. */
+/* The rows, the frequent ones first. Rows without a function are not recorded. */
 static const struct row_kind {
 	const char *event;
 	size_t len;
@@ -1079,7 +1081,7 @@ static bool bpftrace_text_scan_event(struct row *r)
 	return true;
 }
 
-/* Whether an event that is unknown is in a row nevertheless: its columns show. */
+/* Whether an unknown event is a row nevertheless, because it has the columns of one. */
 static bool has_columns(const struct row *r)
 {
 	return r->cpu != UINT32_MAX || (r->event.at[-1] == ' ' && r->event.at[-2] == ' ');
@@ -1166,7 +1168,7 @@ static bool is_header(const char *p, const char *end)
 	return GRT_SCAN_WORD(&p, end, "TIME(ms) ");
 }
 
-/* Takes a line without a time stamp. */
+/* Processes a line without a time stamp. */
 static enum grt_text_line read_other(struct grt_text *t, const char *line, const char *end)
 {
 	const char *p = line;

@@ -22,9 +22,9 @@
 #define CALLS_BELOW 2048U
 /* No function of CUDA has a name with more bytes. */
 #define CALL_NAME_MAX 64U
-/* Frames of a stack, and ranges of a chain, that are kept: the inner ones. */
+/* Most frames of a stack, and most ranges of a chain: the inner ones. */
 #define FRAMES_MAX 1024U
-/* Bytes of the text of a frame; of a longer one the rest is left out. */
+/* Most bytes of the text of a frame; longer texts are truncated. */
 #define FRAME_ROOM 1024U
 /* The rest of a record's pid is the machine. */
 #define PID_MASK 0xffffffU
@@ -98,7 +98,7 @@ struct cuda_file {
 	struct grt_health *health;
 };
 
-/** enum cuda_file_pid - what has a pid */
+/** enum cuda_file_pid - the kinds of records that have a pid */
 enum cuda_file_pid {
 	CUDA_FILE_CALLS = 1,
 	CUDA_FILE_WORK = 2,
@@ -164,7 +164,7 @@ static uint32_t cuda_file_text(struct cuda_file *f, struct grt_span name)
 	return number;
 }
 
-/* Puts a text in as many parts as it needs. */
+/* Puts a text, in as many parts as it needs. */
 static int cuda_file_put_string(struct cuda_file *f, struct cuda_image *i, uint32_t text, uint32_t number)
 {
 	const char *at = grt_texts_get(&f->texts, text);
@@ -187,7 +187,7 @@ static int cuda_file_put_string(struct cuda_file *f, struct cuda_image *i, uint3
 	return ret;
 }
 
-/* The number that a text has in a process: it is defined there before it is used. */
+/* The number of a text in a process, in which it is defined before it is used. */
 static uint32_t cuda_file_string(struct cuda_file *f, struct cuda_image *i, uint32_t text)
 {
 	const struct grt_key key = {{i->number, text}};
@@ -258,7 +258,7 @@ static int cuda_file_know_calls(struct cuda_file *f)
 			if (!ret && number < CALLS_MAX && !f->call[number])
 				f->call[number] = (uint16_t)(n | of[i]);
 		}
-	/* no other gets a number */
+	/* only these get a number */
 	f->calls.max = f->calls.used - 1;
 	return ret;
 }
@@ -284,8 +284,8 @@ static uint16_t cuda_file_call_of(struct cuda_file *f, const struct grt_cupti_re
 }
 
 /*
- * Keeps a part of a thread's time, which is put when all parts are known. Return: 1, 0: it is not kept, or
- * -ENOMEM
+ * Stores a part of a thread's time, which is put when all parts are known. Return: 1, 0: it is not stored,
+ * or -ENOMEM
  */
 static int cuda_file_keep(struct cuda_file *f, const struct grt_cupti_record *r, uint8_t kind)
 {
@@ -337,7 +337,7 @@ static int cuda_file_put_call(struct cuda_file *f, struct cuda_image *i, const s
 		return 0;
 	i->launches++;
 	ret = cuda_file_keep(f, r, GRT_CUDA_SPAN_CALL);
-	/* without a place among the others it is in none of them */
+	/* a record without a number is in none of the others */
 	if (!ret)
 		ret = cuda_file_put_launch(f, i,
 					   &(struct grt_cuda_span){.start = r->start,
@@ -392,7 +392,7 @@ static int cuda_file_put_kernel(struct cuda_file *f, struct cuda_image *i, const
 	return cuda_file_put(f, i, &ev.e);
 }
 
-/* Kinds are numbered as grt_cuda_copy_name() has them. */
+/* Kinds have the numbers of grt_cuda_copy_name(). */
 static uint32_t cuda_file_direction(const struct grt_cupti_record *r)
 {
 	if (r->kind == GRT_CUPTI_SET)
@@ -561,7 +561,7 @@ static int cuda_file_put_chain(struct cuda_file *f, struct cuda_image *i, const 
 	return f->code ?: cuda_file_put(f, i, &ev.e);
 }
 
-/* The number of the NODE or RANGE_NODE of a span whose outer one has it: @around. */
+/* The number of the NODE or RANGE_NODE of a span whose outer one has the number @around. */
 static int cuda_file_define(struct cuda_file *f, struct cuda_image *i, struct grt_cuda_span *x,
 			    uint32_t around)
 {
@@ -629,7 +629,7 @@ static int cuda_file_put_span(struct cuda_file *f, uint32_t at)
 	return ret ?: cuda_file_put_launch(f, i, x, x->node, x->range ? &f->spans.span[x->range - 1] : NULL);
 }
 
-/* Puts a note for each process with spans that had no place. */
+/* Puts a note for each process with spans for which there was no room. */
 static int cuda_file_put_over(struct cuda_file *f)
 {
 	char text[160];
@@ -655,7 +655,7 @@ static int cuda_file_put_over(struct cuda_file *f)
 	return ret;
 }
 
-/* Puts calls and ranges with what is around them. */
+/* Puts calls and ranges with the stacks and ranges around them. */
 static int cuda_file_put_spans(struct cuda_file *f)
 {
 	int ret = grt_cuda_spans_nest(&f->spans);
@@ -881,7 +881,7 @@ static const struct grt_stream_source cuda_file_source = {
 
 /* ---------------------------------------------------------------- opening */
 
-/* Which image is whose, once all of them are known. Return: 0 or a negative errno */
+/* Finds the images of processes, once all processes are known. Return: 0 or a negative errno */
 static int cuda_file_settle(struct cuda_file *f)
 {
 	struct cuda_image *i;

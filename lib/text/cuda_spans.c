@@ -58,7 +58,7 @@ static int cuda_spans_number(const struct grt_cuda_spans *s, struct grt_keyed *o
 	return 0;
 }
 
-/** struct cuda_spans_thread - where one is: places, plus 1; 0: in none */
+/** struct cuda_spans_thread - the spans in which a thread is: indices plus 1; 0: none */
 struct cuda_spans_thread {
 	uint32_t function;
 	uint32_t range;
@@ -73,7 +73,7 @@ static void cuda_spans_leave(const struct grt_cuda_spans *s, struct cuda_spans_t
 		t->range = s->span[t->range - 1].range;
 }
 
-/* Around what begins now is what does not end before it; the others are in it no more. */
+/* The spans around something that begins now are those that do not end before it; the others are left. */
 static void cuda_spans_enter(const struct grt_cuda_spans *s, struct cuda_spans_thread *t,
 			     const struct grt_cuda_span *x)
 {
@@ -108,7 +108,7 @@ static void cuda_spans_place(struct grt_cuda_spans *s, uint32_t i, struct cuda_s
 		t->function = i + 1;
 }
 
-/* Identity decides before time: the clocks of calls and operators are not always one. */
+/* Identity decides before time, because calls and operators may have different clocks. */
 static void cuda_spans_identify(struct grt_cuda_spans *s, const struct grt_keyed *ops)
 {
 	struct grt_cuda_span *x;

@@ -16,10 +16,13 @@
 
 /* Bytes that decide whether a file has this format; output of the program may precede the first record. */
 #define HEAD_SEEN (64U << 10)
-/* Correlation ids of a file with several processes. */
+/* Most correlation ids of a file with several processes. */
 #define IDS_MAX (1U << 24)
 
-/** struct caller - who called with a correlation id. @pid: 0: several processes did */
+/**
+ * struct caller - the process that called with a correlation id
+ * @pid: 0: several processes did
+ */
 struct caller {
 	uint32_t pid;
 };

@@ -19,7 +19,7 @@ struct grt_event ftrace_event(const struct ftrace *f, uint16_t type)
 	return (struct grt_event){.time = f->l.time, .type = type, .ring = GRT_RING_NONE};
 }
 
-/* Names that stand for none. */
+/* Names that mean "none". */
 static bool ftrace_emit_is_named(struct grt_span comm)
 {
 	return comm.len && comm.at[0] != '<';
@@ -28,7 +28,7 @@ static bool ftrace_emit_is_named(struct grt_span comm)
 void ftrace_by_current(struct ftrace *f, struct grt_event *e)
 {
 	const struct ftrace_line *l = &f->l;
-	/* without the thread group each thread is a process of its own */
+	/* without the thread group, each thread counts as a process */
 	uint32_t pid = l->tgid ? l->tgid : l->tid;
 	struct grt_span owner = pid == l->tid ? l->comm : (struct grt_span){NULL, 0};
 
@@ -80,7 +80,7 @@ void ftrace_place_job(struct ftrace_job *job, uint32_t ring, uint8_t engine, uin
 	job->device = device ? device : job->device;
 }
 
-/* Whether this is news: the first of its kind, or seen where it was only inferred before. */
+/* Whether this is new: the first of its kind, or observed and only inferred before. */
 static bool ftrace_emit_is_new(struct ftrace_job *job, uint32_t what, uint16_t flags)
 {
 	bool inferred = flags & GRT_FLAG_INFERRED;
@@ -215,13 +215,13 @@ static struct ftrace_held *hold_submit(struct ftrace *f, const struct grt_ev_sub
 	return h;
 }
 
-/* The line that a COMPLETE waited for. */
+/* The line for which a COMPLETE waited. */
 static void drop_held(struct ftrace *f, const struct ftrace_job *job)
 {
 	for (uint32_t i = 1; i <= f->helds; i++) {
 		struct ftrace_held *h = &f->held[(f->held_at - i) % FTRACE_HELD];
 
-		/* numbers differ first: most of them are of one ring */
+		/* compared first, because most fences have the same ring and different numbers */
 		if (h->e.seqno == job->seqno && h->e.ctx == job->ctx && h->e.type == GRT_EV_COMPLETE)
 			h->open = false;
 	}
@@ -297,7 +297,7 @@ void ftrace_complete(struct ftrace *f, struct ftrace_job *job, uint16_t flags)
 
 	if (news && !first)
 		drop_held(f, job);
-	/* of a fence that has a number, a line may say it next */
+	/* for a fence with a number, the next line may have the error */
 	if (news && (flags & GRT_FLAG_INFERRED) && job->key_ctx)
 		hold(f)->complete = c;
 	else if (news)

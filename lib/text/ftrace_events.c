@@ -13,7 +13,7 @@
 #include "ftrace_xe.h"
 #include "codes/pci.h"
 
-/* Which part of the kernel reports a wait. */
+/* The part of the kernel that reports a wait. */
 enum layer {
 	LAYER_FENCE = 1,
 	LAYER_I915,
@@ -138,7 +138,7 @@ static struct ftrace_job *armed_job(struct ftrace *f, struct sched_fields *s)
 	return ftrace_job_of(f, fence.ctx, fence.seqno);
 }
 
-/* The job of the same line when it came before: a text may have a part twice. */
+/* The job of the same line if it came before, because a text may have a part twice. */
 static struct ftrace_job *job_of_repeated_line(struct ftrace *f, const struct sched_fields *s, uint32_t had)
 {
 	struct ftrace_job *job = ftrace_jobs_by_fence(&f->jobs, s->fence);
@@ -150,7 +150,7 @@ static struct ftrace_job *job_of_repeated_line(struct ftrace *f, const struct sc
 	return !s->has_id || !job->has_id || job->id == s->id ? job : NULL;
 }
 
-/* The job of these fields, unless the event @had was seen of it: then it is another one. */
+/* The job of these fields, unless it has had the event @had: then it is another job. */
 static struct ftrace_job *sched_job(struct ftrace *f, struct sched_fields *s, uint32_t had)
 {
 	struct ftrace_job *armed, *job = job_of_repeated_line(f, s, had);
@@ -297,7 +297,7 @@ static uint32_t pci_address(struct grt_span s)
 	return grt_scan_pci(&p, end, &address) && p == end ? address : 0;
 }
 
-/* The same; the address is mostly that of the line before. */
+/* As above; the address is mostly that of the previous line. */
 static uint32_t ftrace_events_pci_number(struct ftrace *f, struct grt_span dev)
 {
 	if (dev.len != FTRACE_PCI)
@@ -395,7 +395,7 @@ struct fence_fields {
 	uint64_t seqno;
 };
 
-/* The names may hold blanks: they end where the next key begins, and the last "context=" is the key. */
+/* The names may contain blanks: they end where the next key begins, and the last "context=" is the key. */
 static bool split_names(struct ftrace *f, struct fence_fields *x)
 {
 	const char *begin = f->l.fields, *end = f->l.end, *timeline, *context = NULL, *p;
@@ -455,7 +455,7 @@ static struct ftrace_job *virtio_job(struct ftrace *f, uint64_t fence_id)
 	return job;
 }
 
-/* The job, or fence that is waited for, of a fence; NULL where it is neither. */
+/* The job of a fence, or the fence for which something waits; NULL: it is neither. */
 static struct ftrace_job *job_of_fence(struct ftrace *f, const struct fence_fields *x)
 {
 	if (grt_span_is(x->driver, "virtio_gpu"))
@@ -463,7 +463,9 @@ static struct ftrace_job *job_of_fence(struct ftrace *f, const struct fence_fiel
 	return ftrace_jobs_by_key(&f->jobs, x->ctx, x->seqno);
 }
 
-/* Fences that are made of others, and those of the scheduler, whose driver's are there, too. */
+/*
+ * Fences that consist of others, and those of the scheduler, for which there are also fences of the driver.
+ */
 static bool is_compound(struct grt_span driver)
 {
 	return grt_span_is(driver, "dma_fence_array") || grt_span_is(driver, "dma_fence_chain") ||
@@ -628,7 +630,7 @@ static enum grt_text_line amdgpu_iv(struct ftrace *f, unsigned int arg)
 	return ftrace_events_put(f, &x.e);
 }
 
-/* Return: a number of 32 bits that may be printed as a negative one. */
+/* Return: a 32-bit number that may be printed as a negative one. */
 static uint32_t low32(uint64_t v)
 {
 	return v > UINT32_MAX && ~v > UINT32_MAX ? UINT32_MAX : (uint32_t)v;
@@ -914,7 +916,7 @@ static bool virtio_fields(struct ftrace *f, struct virtio_fields *v)
 	return true;
 }
 
-/* Device and queue in the 32 bits that keys have, and where no context of the kernel is. */
+/* Device and queue, in 32 bits as keys have, in a range that no context of the kernel uses. */
 static uint64_t virtio_ctx(const struct virtio_fields *v)
 {
 	return ftrace_own(FTRACE_OWN_VIRTIO, 3U << 30 | (v->dev & 0x3fff) << 16 | (v->vq & 0xffff));

@@ -164,7 +164,7 @@ static struct ftrace_graph *graph_of(struct ftrace *f, uint64_t key)
 
 	if (g->key == key)
 		return g;
-	/* another thread had this place: the functions in which it is are forgotten */
+	/* another thread had this element: its open functions are dropped */
 	g->key = key;
 	g->depth = 0;
 	return g;
@@ -422,7 +422,7 @@ bool ftrace_func_graph_line(struct ftrace *f, const char *line, const char *end)
 	f->l.time = all->now;
 	f->l.end = end;
 	f->unstamped = !g.stamped;
-	/* a thread where it is known; no CPU has such a number */
+	/* the thread if it is known; no CPU has such a number */
 	key = f->l.tid ? f->l.tid + 1ULL : 1ULL << 32 | g.cpu;
 	return take_graph(f, key, g.duration, g.bar, end);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /*
- * Jobs of ftrace text, see ftrace_jobs.h. Places are never emptied: one that
- * leads to a slot whose job has other keys by now counts as free.
+ * Jobs of ftrace text, see ftrace_jobs.h. Elements of the index are never emptied: one that leads to a slot
+ * whose job has other keys by now counts as free.
  */
 #include "ftrace_jobs.h"
 
@@ -9,7 +9,7 @@
 #include <string.h>
 
 #define PLACES (8U * FTRACE_JOBS)
-/* Places that are looked at for a key. */
+/* Elements that are examined for a key. */
 #define WAYS 8U
 
 enum key_kind {
@@ -24,8 +24,10 @@ struct key {
 	uint64_t b;
 };
 
-/* Numbers of a context or ring follow each other: their places are neighbours, so that few lines of the cache
- * do. */
+/*
+ * Numbers of a context or ring follow one another, so their elements are adjacent, and few cache lines are
+ * enough.
+ */
 static uint32_t home_of(const struct key *k)
 {
 	uint64_t h = ((k->a * 3 + k->kind) * 0x9e3779b97f4a7c15ULL ^ k->b >> 4) * 0xd1b54a32d192ed03ULL;
@@ -59,7 +61,7 @@ static struct ftrace_job *ftrace_jobs_find(struct ftrace_jobs *j, const struct k
 	return NULL;
 }
 
-/* The job now has the key, and no other job has. */
+/* From now on, this job has the key, and no other one. */
 static void ftrace_jobs_place(struct ftrace_jobs *j, const struct ftrace_job *job, const struct key *k)
 {
 	uint32_t home = home_of(k), slot = (uint32_t)(job - j->job) + 1, *best = NULL;
@@ -176,7 +178,7 @@ static void remove_running(struct ftrace_jobs *j, uint32_t i)
 	memmove(&j->running[i], &j->running[i + 1], (j->runnings - i) * sizeof(j->running[0]));
 }
 
-/* Forgets the oldest jobs of the ring that are more than @keep: they ended without a line. */
+/* Drops the oldest jobs of the ring, so that @keep are left: they ended without a line. */
 static void trim_ring(struct ftrace_jobs *j, uint32_t ring, uint64_t keep)
 {
 	uint64_t here = 0;

@@ -33,7 +33,7 @@ static uint32_t ftrace_line_number_of(const char *p, const char *end)
 	return grt_u32(n);
 }
 
-/* "(tgid)" or "(-----)" at the end. Return: what precedes it */
+/* "(tgid)" or "(-----)" at the end. Return: the text before it */
 static const char *take_tgid(struct ftrace_line *l, const char *begin, const char *end)
 {
 	const char *p = end - 1, *inner;
@@ -51,7 +51,7 @@ static const char *take_tgid(struct ftrace_line *l, const char *begin, const cha
 	return back_over_blanks(begin, inner - 1);
 }
 
-/* "comm-tid", "comm tid" or "comm pid/tid". Return: it is */
+/* "comm-tid", "comm tid" or "comm pid/tid". Return: whether it is one */
 static bool ftrace_line_take_thread(struct ftrace_line *l, const char *begin, const char *end)
 {
 	const char *p = back_over_digits(begin, end), *q;
@@ -86,7 +86,7 @@ static const bool flag_chars[256] = {
 	['0' ... '9'] = true, ['A' ... 'Z'] = true, ['a' ... 'z'] = true, ['.'] = true, ['#'] = true,
 };
 
-/* Return: the text after the flags, NULL: it is something else */
+/* Return: the text after the flags; NULL: it is something else */
 static const char *scan_flags(const char *p, const char *end)
 {
 	const char *q = p;
@@ -203,7 +203,7 @@ static const char *find_stamp(const char *line, const char *end, const char **at
 	return NULL;
 }
 
-/* Takes the thread, and the CPU with its flags after it, or (perf script without -F cpu) only the thread. */
+/* Parses the thread, and the CPU with its flags after it, or (perf script without -F cpu) only the thread. */
 static bool take_unbracketed(struct ftrace_line *l, const char *line, const char *end)
 {
 	const char *stop = back_over_blanks(line, end), *p = stop, *flags;
@@ -301,7 +301,7 @@ static bool ftrace_line_same_text(const struct ftrace_thread *t, const char *lin
 	       (len <= 32 || ftrace_line_same_bytes(t->text, line, 16));
 }
 
-/* Return: the place of a thread, by the bytes before the bracket, which contain its number. */
+/* Return: the element of a thread, by the bytes before the bracket, which contain its number. */
 static struct ftrace_thread *ftrace_line_place_of(const struct ftrace_line *l, const char *at)
 {
 	uint64_t a, b;
@@ -312,14 +312,14 @@ static struct ftrace_thread *ftrace_line_place_of(const struct ftrace_line *l, c
 			   FTRACE_THREADS];
 }
 
-/* Takes a thread, perhaps with its group, before "[cpu]". */
+/* Parses a thread, perhaps with its group, before "[cpu]". */
 static bool ftrace_line_take_new(struct ftrace_line *l, const char *line, const char *at)
 {
 	l->tgid = 0;
 	return ftrace_line_take_thread(l, line, take_tgid(l, line, back_over_blanks(line, at)));
 }
 
-/* The same. Most lines are of few threads, so the text before the CPU is parsed once for each thread. */
+/* As above. Most lines belong to few threads, so the text before the CPU is parsed once for each thread. */
 static bool take_bracketed(struct ftrace_line *l, const char *line, const char *at)
 {
 	size_t len = (size_t)(at - line);

@@ -40,10 +40,15 @@ static bool read_fields(struct ftrace *f, const struct grt_field *field, union r
 	return true;
 }
 
-/* Clocks that are no farther apart are one: a line is printed a moment after its event was stamped. */
+/*
+ * Clocks that differ by less than this are the same: a line is printed a moment after the time of its event.
+ */
 #define SAME_CLOCK 1000000
 
-/* The module's clock is CLOCK_MONOTONIC; that of the text may be another one. Return: how much it is ahead */
+/*
+ * The module's clock is CLOCK_MONOTONIC; that of the text may be another one. Return: by how much it is
+ * ahead
+ */
 static uint64_t ahead(struct ftrace *f, uint64_t told)
 {
 	if (!f->clock_known) {
@@ -93,7 +98,7 @@ static void ftrace_module_name_ring(struct ftrace *f, struct grt_event *e)
 	e->ring = ftrace_ring(f, (struct grt_span){name, (size_t)len}, "", &by_name);
 }
 
-/* Names the running thread where it is the one that the event belongs to. */
+/* Names the running thread if the event belongs to it. */
 static void ftrace_module_name_thread(struct ftrace *f, const struct grt_event *e)
 {
 	struct grt_event by = *e;

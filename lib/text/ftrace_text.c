@@ -30,7 +30,7 @@ static bool ftrace_takes(const char *line, const char *end)
 	for (size_t i = 0; i < l.event.len; i++)
 		if ((unsigned char)l.event.at[i] <= ' ')
 			return false;
-	/* nothing else has a CPU in brackets there; without one the event has to be known */
+	/* nothing else has a CPU in brackets there; without one, the event must be known */
 	return memchr(line, '[', (size_t)(l.event.at - line)) || ftrace_has_event(l.event);
 }
 
@@ -166,14 +166,14 @@ static enum grt_text_line other(struct ftrace *f)
 	return GRT_LINE_DONE;
 }
 
-/* An event that is counted by its name, and that is all. */
+/* Only counts an event, by its name. */
 static bool is_nothing(const struct ftrace_line *l)
 {
 	return l->what == FTRACE_EVENT && !ftrace_func_is_event(l->event) &&
 	       !memchr(l->event.at, '(', l->event.len) && !(l->fields < l->end && *l->fields == '(');
 }
 
-/* Most lines of a trace are of no job, and need no place. */
+/* Most lines of a trace belong to no job, and need no room. */
 static enum grt_text_place ftrace_place(struct grt_text *t, const char *line, const char *end,
 					struct grt_order_place *place, size_t *hint)
 {

@@ -98,7 +98,7 @@ static enum grt_text_line xe_exec(struct ftrace *f)
 	if (!fence || !FTRACE_NUMBER(f, "guc_id=", &guc_id))
 		return GRT_LINE_BAD;
 	job = ftrace_jobs_by_fence(&f->jobs, fence);
-	/* an address is used again; without a line of its creation the fence has no number */
+	/* addresses are reused; without a line about its creation, the fence has no number */
 	if (!job || job->seen) {
 		job = ftrace_own_job(f, FTRACE_OWN_XE, guc_id);
 		ftrace_jobs_set_fence(&f->jobs, job, fence);
@@ -108,7 +108,7 @@ static enum grt_text_line xe_exec(struct ftrace *f)
 	return GRT_LINE_DONE;
 }
 
-/* The job of a line of its later life; NULL: it is the scheduler's, or began before the text. */
+/* The job of a line about its later life; NULL: it is the scheduler's, or began before the text. */
 static struct ftrace_job *xe_job(struct ftrace *f)
 {
 	uint64_t fence = FTRACE_POINTER(f, "fence=");

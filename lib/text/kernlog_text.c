@@ -38,7 +38,7 @@
 #define YEAR_BASE 1972
 #define NS_PER_YEAR (366 * NS_PER_DAY)
 
-/* GPUs that are lost in one moment and distinguished. */
+/* Most GPUs that are lost at the same moment and distinguished. */
 #define LOST_GPUS 16U
 
 /**
@@ -83,7 +83,7 @@ struct kernlog_state {
 };
 
 /**
- * struct stamp - what precedes the message
+ * struct stamp - the text before the message
  * @any: there is one
  * @yearless: its year is unknown: YEAR_BASE
  * @certain: no other text looks like this
@@ -248,7 +248,7 @@ static bool scan_date(struct kernlog_state *s, const char **p, const char *end, 
 	return *month != 0;
 }
 
-/* What precedes the message, a function per form */
+/* The text before the message: a function for each form */
 
 /* The part in brackets that dmesg writes, and the thread or CPU after it. */
 static bool scan_dmesg(const char **p, const char *end, struct stamp *st)
@@ -443,7 +443,11 @@ static uint64_t with_year(struct kernlog_state *s, uint64_t ns)
 
 /* Messages */
 
-/** struct message - a line that is used; @line: its beginning, @p: the text after what identified it */
+/**
+ * struct message - a line that is used
+ * @line: its beginning
+ * @p: the text after the part that identified it
+ */
 struct message {
 	struct grt_text *t;
 	uint64_t time;
@@ -522,7 +526,7 @@ static struct grt_ev_xid *find_lost(struct kernlog_state *s, uint32_t bus, uint6
 	return any;
 }
 
-/* The oldest place, or one of which nothing is held. */
+/* The oldest element, or one that holds nothing. */
 static struct grt_ev_xid *place_for_lost(struct grt_text *t, struct kernlog_state *s)
 {
 	struct grt_ev_xid *oldest = s->lost;
@@ -535,8 +539,7 @@ static struct grt_ev_xid *place_for_lost(struct grt_text *t, struct kernlog_stat
 }
 
 /*
- * An Xid reports the same as a line near it: the line is not held any more, and does not become another
- * event.
+ * An Xid reports the same as a line near it: that line is no longer held, and does not become another event.
  */
 static void hold_lost(struct message *m, const struct grt_ev_xid *xid)
 {
@@ -884,7 +887,7 @@ static bool kernlog_time(const char *line, const char *end, uint64_t *ns, size_t
 	return st.any;
 }
 
-/* The same; also finds out in which direction the text goes. */
+/* As above; also finds out whether the text goes forward or backward in time. */
 static enum grt_text_place kernlog_place(struct grt_text *t, const char *line, const char *end,
 					 struct grt_order_place *place, size_t *hint)
 {
