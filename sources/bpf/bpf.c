@@ -1095,8 +1095,8 @@ static int grt_bpf_find_kept(struct capture *c, struct grt_err *err)
 		return 0;
 	ret = grt_bpf_kept_open(&c->kept, grt_bpf_own_map(c, "kept"), c->kept_bytes);
 	return ret ? grt_err_set(err, ret, strerror(-ret), "a smaller --last-size",
-				 "%s cannot keep the last jobs: no memory for %llu bytes", c->kind->name,
-				 (unsigned long long)c->kept_bytes)
+				 "%s cannot keep the last jobs: no memory for %llu KiB", c->kind->name,
+				 (unsigned long long)c->kept_bytes >> 10)
 		   : 0;
 }
 

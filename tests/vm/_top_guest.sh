@@ -173,7 +173,7 @@ check "$form: and nothing else is of jobs" test "$(types)" = "JOB "
 
 # Of many jobs the memory has the last ones only: which these are, and from when on, is exact.
 form="jobs that have room"
-rm -rf last.grt
+rm -rf last.grt updates
 "$GRTRACE" top -e drm --json -s 0.4 -o last.grt --last 60 --last-size 1M >updates 2>said &
 top=$!
 until [ -s updates ]; do
