@@ -14,6 +14,7 @@
 
 #include "inputs.h"
 #include "base/say.h"
+#include "base/units.h"
 #include "merge.h"
 #include "filter.h"
 #include "terminal.h"
@@ -131,6 +132,7 @@ static int merge_estimate(struct merging *run, struct grt_offset *o, struct grt_
 static int offset_auto(struct merging *run)
 {
 	struct grt_err err = {.what = ""};
+	char others[GRT_UNITS_MAX], more[GRT_UNITS_MAX + 64] = "";
 	struct grt_offset *o;
 	int ret;
 
@@ -141,10 +143,14 @@ static int offset_auto(struct merging *run)
 	if (ret)
 		return cmd_error(EXIT_FAILED, &err);
 	run->estimated = true;
+	if (run->offset.others) {
+		grt_units_ns(others, run->offset.others);
+		snprintf(more, sizeof(more), "; the others differ by up to %s: the clocks may drift", others);
+	}
 	grt_say(stderr,
 		"grtrace merge: clock offset %+" PRId64 " ns, off by at most %" PRIu64 " ns: fits %" PRIu64
-		" of %" PRIu64 " {job' ioctl|jobs' ioctls}%s\n",
-		run->offset.ns, run->offset.error, run->offset.agree, run->offset.pairs,
+		" of %" PRIu64 " {job's ioctl|jobs' ioctls}%s%s\n",
+		run->offset.ns, run->offset.error, run->offset.agree, run->offset.pairs, more,
 		run->offset.same ? "; the clocks may be the same" : "");
 	return EXIT_DONE;
 }
