@@ -198,6 +198,32 @@ static int merge_set_offset(struct merging *run)
 	return status;
 }
 
+/* CLOCK_MONOTONIC begins with the boot: times of two boots have no order. */
+static void merge_note_boots(const struct merging *run)
+{
+	const char *first = NULL, *boot;
+	char path[2][512];
+
+	for (unsigned int i = 0, of = 0; i < grt_merge_inputs(run->merge) && !opt.offset; i++) {
+		boot = grt_session_env(grt_merge_session(run->merge, i), "boot_id");
+		if (!boot || !*boot)
+			continue;
+		if (!first) {
+			first = boot;
+			of = i;
+		}
+		if (!strcmp(first, boot))
+			continue;
+		grt_escape(GRT_ESCAPE_TERM, path[0], sizeof(path[0]), run->path[of], strlen(run->path[of]));
+		grt_escape(GRT_ESCAPE_TERM, path[1], sizeof(path[1]), run->path[i], strlen(run->path[i]));
+		fprintf(stderr,
+			"grtrace merge: %s and %s are of different boots, so their clocks differ and the order of their events is "
+			"unknown\n  try: --cpu FILE --gpu FILE --clock-offset NS|auto\n",
+			path[0], path[1]);
+		return;
+	}
+}
+
 /* ----------------------------------------------------------------- output */
 
 static const char *const side_names[] = {
@@ -335,6 +361,8 @@ static int merge_run(int argc, char **argv)
 	status = merge_add_inputs(&run, argc, argv);
 	if (status == EXIT_DONE)
 		status = merge_set_offset(&run);
+	if (status == EXIT_DONE)
+		merge_note_boots(&run);
 	if (status == EXIT_DONE)
 		status = reading_merge_span(run.merge, &opt.filter.from, &opt.filter.to, &run.from, &run.to);
 	if (status == EXIT_DONE)
