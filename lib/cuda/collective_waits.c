@@ -5,7 +5,7 @@
  * communicator has on that rank: what the recording has lost is no wait. Nor is one that has ended on another
  * rank, for which all have to come: while a kernel hangs CUPTI keeps back what ended before it on that GPU.
  * Of several, that is named first which a rank has not entered. A process may have several ranks, one for
- * each of its GPUs: so a seat is a rank of a communicator in a process.
+ * each of its GPUs: so a seat is a communicator of a process.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -43,12 +43,7 @@ static const struct grt_nccl_log *waits_log(const struct waits *w, uint32_t proc
 
 static uint32_t waits_seat(const struct waits *w, uint32_t process, const struct grt_nccl_comm *comm)
 {
-	const struct grt_nccl_comm *all = waits_log(w, process)->comm;
-	uint32_t i = 0;
-
-	while (all[i].hash != comm->hash || all[i].rank != comm->rank)
-		i++;
-	return w->first[process] + i;
+	return w->first[process] + (uint32_t)(comm - waits_log(w, process)->comm);
 }
 
 static uint32_t waits_seat_of(const struct waits *w, const struct grt_op_part *part)
@@ -71,7 +66,7 @@ static bool waits_lacks_one(const struct waits *w, uint32_t at)
 		const struct grt_nccl_log *l = waits_log(w, p);
 
 		for (uint32_t i = 0; i < l->comms; i++) {
-			uint32_t reached = w->reached[waits_seat(w, p, &l->comm[i])];
+			uint32_t reached = w->reached[w->first[p] + i];
 
 			if (l->comm[i].hash == w->ops->part[at].hash &&
 			    (reached == UINT32_MAX || reached < at))

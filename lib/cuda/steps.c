@@ -320,15 +320,12 @@ static void number_by_nccl(struct grt_steps *s)
 		s->rank[i].number = steps_world_of(s, &s->rank[i])->rank;
 }
 
-/* The smallest number from @from on that no rank has. */
-static uint32_t steps_free_number(const struct grt_steps *s, uint32_t from)
+static bool steps_has_number(const struct grt_steps *s, uint32_t number)
 {
 	for (uint32_t i = 0; i < s->ranks; i++)
-		if (s->rank[i].number == from) {
-			from++;
-			i = UINT32_MAX;
-		}
-	return from;
+		if (s->rank[i].number == number)
+			return true;
+	return false;
 }
 
 static void number_ranks(struct grt_steps *s)
@@ -342,8 +339,9 @@ static void number_ranks(struct grt_steps *s)
 		struct grt_step_rank *r = &s->rank[i];
 
 		r->uuid = grt_step_log_uuid(s->log, r->process, r->gpu);
-		if (r->number == UINT32_MAX)
-			r->number = next = steps_free_number(s, next);
+		while (r->number == UINT32_MAX && steps_has_number(s, next))
+			next++;
+		r->number = r->number == UINT32_MAX ? next : r->number;
 		r->name =
 			grt_image_process_name(grt_step_log_process(s->log, r->process)->image, r->pid_text);
 		for (uint32_t k = r->first; k < r->first + r->steps; k++)

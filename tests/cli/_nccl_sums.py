@@ -128,6 +128,8 @@ class Hang(Recording):
         self.missing = rng.randrange(self.ranks)
         for rank in range(self.ranks):
             self.define(rank)
+            # segments repeat definitions
+            self.events += self.events[-1:] * rng.choice((0, 1))
         for number in range(5):
             self.meet(number, self.first + (number + 1) * 10**8)
         for rank in range(self.ranks):
