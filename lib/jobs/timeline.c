@@ -457,7 +457,7 @@ static int add_to_row(struct grt_timeline *t, enum grt_group_by by, const struct
 		row->jobs++;
 		row->sampled += t->windows || grt_weight(job->sample) != GRT_WEIGHT_ONE;
 	}
-	if (!ret && counts && !run && !timeline_is_drawn(job))
+	if (!ret && counts && !run && by != GRT_BY_ENGINE && !timeline_is_drawn(job))
 		ret = timeline_add_undrawn(row, job);
 	return ret || !run ? ret : timeline_add_run(t, row, run);
 }

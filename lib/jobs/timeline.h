@@ -31,7 +31,7 @@
 #define GRT_TIMELINE_RECENT 32U
 /* Most jobs of a row that are not drawn and may have run in a gap; with more of them, each may have run in
  * all. */
-#define GRT_TIMELINE_UNSURE_MAX 16384U
+#define GRT_TIMELINE_UNSURE_MAX 1024U
 
 /**
  * struct grt_idle - a gap or an overlap
