@@ -791,32 +791,52 @@ static int memory_track(struct grt_tracks *t, uint32_t number, struct track **ou
 	return ret > 0 ? tracks_announce(t, *out, device ? "CUDA memory" : "pinned memory", "B") : ret;
 }
 
+/** struct memory_change - who draws a change of memory, and when */
+struct memory_change {
+	struct grt_tracks *tracks;
+	uint64_t time;
+};
+
+static int memory_draw(void *arg, const struct grt_memory_change *c, uint64_t ended)
+{
+	const struct memory_change *m = arg;
+	struct grt_track_item i = {.kind = GRT_ITEM_COUNTER,
+				   .category = GRT_CATEGORY_COUNTER,
+				   .time = m->time,
+				   .value = (int64_t)c->live};
+	struct track *k;
+
+	(void)ended;
+	if (m->tracks->beyond)
+		return 0;
+	return memory_track(m->tracks, c->device, &k) ?: tracks_draw(m->tracks, k, &i, NULL);
+}
+
 static int on_alloc(struct grt_tracks *t, const struct grt_event *e)
 {
 	const struct grt_image *image = grt_images_of(&cuda_of(t)->images, e);
+	struct memory_change draw = {t, e->time};
 	struct grt_memory_change change[2];
-	struct track *k;
 	uint32_t device;
 	int n, ret = image ? grt_device_memory_place(&cuda_of(t)->images, image, (const void *)e, &device)
 			   : -ENOMEM;
 
+	ret = ret
+		      ?: grt_device_memory_release(&cuda_of(t)->memory, &cuda_of(t)->images, image,
+						   memory_draw, &draw);
 	if (ret)
 		return ret;
 	n = grt_device_memory_event(&cuda_of(t)->memory, image, (const void *)e, device, 0, change);
-	for (int c = 0; c < n && !ret && !t->beyond; c++) {
-		struct grt_track_item i = {.kind = GRT_ITEM_COUNTER,
-					   .category = GRT_CATEGORY_COUNTER,
-					   .time = e->time,
-					   .value = (int64_t)change[c].live};
-
-		ret = memory_track(t, change[c].device, &k) ?: tracks_draw(t, k, &i, NULL);
-	}
+	for (int c = 0; c < n && !ret; c++)
+		ret = memory_draw(&draw, &change[c], e->time);
 	return n < 0 ? n : ret;
 }
 
 /* Only the names in the definitions of a process are needed. */
 static int tracks_on_image(struct grt_tracks *t, const struct grt_event *e)
 {
+	if (e->type == GRT_EV_PROCESS)
+		grt_device_memory_process(&cuda_of(t)->memory, (const void *)e);
 	return grt_images_event(&cuda_of(t)->images, e);
 }
 
