@@ -303,7 +303,7 @@ static uint8_t *put_kind(uint8_t *p, const struct sequence *s, const struct grt_
 
 static uint8_t *put_moment(uint8_t *p, const struct grt_track_item *i)
 {
-	p = grt_pb_number(p, STAGE_EVENT_ID, i->number);
+	p = grt_pb_number_wide(p, STAGE_EVENT_ID, i->number);
 	return grt_pb_number(p, STAGE_DURATION, i->end - i->time);
 }
 

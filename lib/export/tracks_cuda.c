@@ -344,10 +344,11 @@ static int work_gpu(struct grt_tracks *t, const struct grt_device *device, uint3
 	return tracks_gpu_number(t, bus, &other, device, text, number);
 }
 
-/* Draws it on the first free lane of its stream. */
-static int draw_on_stream(struct grt_tracks *t, const struct grt_event *e, struct grt_key *key,
-			  const struct grt_device *device, const uint32_t place[3], struct grt_track_item *i,
-			  const struct tracks_args *a)
+/* Draws it on a new lane of its stream. */
+static __attribute__((noinline)) int draw_on_new_lane(struct grt_tracks *t, const struct grt_event *e,
+						      struct grt_key *key, const struct grt_device *device,
+						      const uint32_t place[3], struct grt_track_item *i,
+						      const struct tracks_args *a)
 {
 	struct track like = {
 		.kind = GRT_TRACK_SLICES, .pid = e->pid, .context = place[1], .queue = TRACKS_FIRST_LANE};
@@ -355,8 +356,6 @@ static int draw_on_stream(struct grt_tracks *t, const struct grt_event *e, struc
 	char text[64];
 	int ret;
 
-	if (tracks_draw_on_known(t, key, i, a, &ret))
-		return ret;
 	key->w[3] = 0;
 	first = grt_keyed_find(&t->tracks, key);
 	if (first)
@@ -368,6 +367,18 @@ static int draw_on_stream(struct grt_tracks *t, const struct grt_event *e, struc
 	else
 		snprintf(text, sizeof(text), "CUDA device %u, stream %u", place[0], place[2]);
 	return ret ?: tracks_draw_on_lane(t, e, key, &like, text, i, a);
+}
+
+/* Draws it on the first free lane of its stream. */
+static int draw_on_stream(struct grt_tracks *t, const struct grt_event *e, struct grt_key *key,
+			  const struct grt_device *device, const uint32_t place[3], struct grt_track_item *i,
+			  const struct tracks_args *a)
+{
+	int ret;
+
+	return tracks_draw_on_known(t, key, i, a, &ret)
+		       ? ret
+		       : draw_on_new_lane(t, e, key, device, place, i, a);
 }
 
 static int remember_work(struct grt_tracks *t, const struct grt_image *image, const uint32_t place[3],
@@ -484,29 +495,36 @@ static int draw_kernel_of(struct grt_tracks *t, const struct grt_event *e, const
 	return draw_work(t, e, image, &i, &s->args, x->correlation, x->graph, place);
 }
 
-static int draw_kernel(struct grt_tracks *t, const struct grt_event *e)
+static int draw_kernel_without_call(struct grt_tracks *t, const struct grt_event *e,
+				    const struct grt_image *image)
 {
 	const struct grt_ev_gpu_kernel *x = (const struct grt_ev_gpu_kernel *)e;
-	const struct grt_image *image = grt_images_of(&cuda_of(t)->images, e);
 	const uint32_t place[3] = {x->gpu, x->context, x->cuda_stream};
 	struct grt_track_item i = {.category = GRT_CATEGORY_KERNEL, .pid = e->pid};
 	struct kernel_names names;
-	struct kernel_set *s;
 
-	if (!image)
-		return -ENOMEM;
-	if (is_undrawn(t, e))
-		return 0;
-	if (x->correlation) {
-		s = kernel_set_of(t, image, x);
-		return s ? draw_kernel_of(t, e, image, s) : -ENOMEM;
-	}
 	if (kernel_name(t, image, x->name, &names))
 		return -ENOMEM;
 	i.name = names.name;
 	i.linked = names.linked;
 	add_work_args(t, tracks_no_args(t), e, place);
 	return draw_work(t, e, image, &i, &t->args, 0, x->graph, place);
+}
+
+static int draw_kernel(struct grt_tracks *t, const struct grt_event *e)
+{
+	const struct grt_ev_gpu_kernel *x = (const struct grt_ev_gpu_kernel *)e;
+	const struct grt_image *image = grt_images_of(&cuda_of(t)->images, e);
+	struct kernel_set *s;
+
+	if (!image)
+		return -ENOMEM;
+	if (is_undrawn(t, e))
+		return 0;
+	if (!x->correlation)
+		return draw_kernel_without_call(t, e, image);
+	s = kernel_set_of(t, image, x);
+	return s ? draw_kernel_of(t, e, image, s) : -ENOMEM;
 }
 
 /* Names a copy as PyTorch's profiler does: "Memcpy HtoD (Pageable -> Device)", "Memset (Device)". */
