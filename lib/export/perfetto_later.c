@@ -13,6 +13,7 @@
 #include "base/relay.h"
 #include "perfetto_parts.h"
 #include "tracks_parts.h"
+#include "tracks_places.h"
 #include "trace/packet.h"
 
 #define BATCH_BYTES (1U << 20)
@@ -58,6 +59,12 @@ static int draw_bytes(struct perfetto *f, const void *bytes, uint32_t size)
 	return perfetto_take(f, p + size);
 }
 
+/* What grt_tracks_event() does without a filter; only known types were collected. */
+static inline int draw_event(struct grt_tracks *t, const struct grt_event *e)
+{
+	return t->draw[e->type] ? t->draw[e->type](t, e) : tracks_instant(t, e);
+}
+
 static int draw_entry(struct perfetto *f, const struct later_entry *entry)
 {
 	const void *what = entry + 1;
@@ -87,7 +94,7 @@ static void draw_batch(struct perfetto *f, struct later_batch *b)
 	for (uint32_t at = 0; at < b->used && !b->ret; at += later_bytes(entry->size)) {
 		entry = (const struct later_entry *)(b->bytes + at);
 		b->ret = __builtin_expect(entry->kind == LATER_EVENT, 1)
-				 ? grt_tracks_event(f->tracks, (const void *)(entry + 1))
+				 ? draw_event(f->tracks, (const void *)(entry + 1))
 				 : draw_entry(f, entry);
 	}
 	b->used = 0;

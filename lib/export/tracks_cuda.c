@@ -96,10 +96,17 @@ struct kernel_set {
 #define KERNEL_SETS_BITS 10
 #define KERNEL_SETS (1U << KERNEL_SETS_BITS)
 
-/** struct named_call - a call, and the number of its name */
+/**
+ * struct named_call - a call that was looked up
+ * @call: its row in the tables; NULL: none was looked up
+ * @number: of the call; @name: number of its name
+ * @waits: it waits for the GPU
+ */
 struct named_call {
 	const struct grt_cuda_call *call;
+	uint32_t number;
 	uint32_t name;
+	bool waits;
 };
 
 #define NAMED_CALLS 64U
@@ -192,28 +199,27 @@ static void find_drawn(struct tracks_cuda *c, unsigned int type)
 			c->drawn[type] |= 1ULL << i;
 }
 
-/* Return: 0 or -ENOMEM */
-static int cuda_call_name(struct grt_tracks *t, const struct grt_ev_launch *x,
-			  const struct grt_cuda_call *call, uint32_t *name)
+/* Looks the call of a launch up, if it is not the last one in its place. Return: NULL: no memory */
+static const struct named_call *find_call(struct grt_tracks *t, const struct grt_ev_launch *x)
 {
 	struct named_call *n = &cuda_of(t)->named[x->call % NAMED_CALLS];
-	const char *text = call ? call->name : x->e.flags & GRT_FLAG_BPF ? "probe" : "CUDA call";
-	int ret = 0;
+	const char *text;
 
-	if (!call || n->call != call) {
-		ret = grt_texts_add(&t->texts, text, strlen(text), &n->name);
-		n->call = call;
-	}
-	*name = n->name;
-	return ret;
+	if (n->call && n->number == x->call)
+		return n;
+	*n = (struct named_call){.call = grt_cuda_call(x->call), .number = x->call};
+	n->waits = grt_cuda_sync(n->call);
+	text = n->call ? n->call->name : x->e.flags & GRT_FLAG_BPF ? "probe" : "CUDA call";
+	return grt_texts_add(&t->texts, text, strlen(text), &n->name) ? NULL : n;
 }
 
 static int on_launch(struct grt_tracks *t, const struct grt_event *e)
 {
 	const struct grt_ev_launch *x = (const struct grt_ev_launch *)e;
-	const struct grt_cuda_call *call = grt_cuda_call(x->call);
+	const struct named_call *call = find_call(t, x);
 	const struct grt_image *image = grt_images_of(&cuda_of(t)->images, e);
-	struct grt_track_item i = {.category = x->call & GRT_CUDA_DRIVER ? GRT_CATEGORY_DRIVER
+	struct grt_track_item i = {.name = call ? call->name : 0,
+				   .category = x->call & GRT_CUDA_DRIVER ? GRT_CATEGORY_DRIVER
 									 : GRT_CATEGORY_RUNTIME,
 				   .time = x->begin,
 				   .end = e->time};
@@ -222,14 +228,14 @@ static int on_launch(struct grt_tracks *t, const struct grt_event *e)
 	char text[64];
 	int ret;
 
-	if (!image || cuda_call_name(t, x, call, &i.name))
+	if (!image || !call)
 		return -ENOMEM;
 	if (i.end < i.time) {
 		t->count.back++;
 		return 0;
 	}
 	key = cuda_key(OF_CALLS, image, e->tid, 0);
-	if (!grt_cuda_sync(call))
+	if (!call->waits)
 		i.flow_out = launch_flow(image, x->correlation);
 	tracks_add_number(a, t->field[e->type][1].id, x->correlation);
 	if (x->result)

@@ -47,15 +47,10 @@ registers() {
 cat >facts.py <<'END_PY'
 import json, subprocess, sys
 rows = [json.loads(line) for line in subprocess.run([sys.argv[1], "dump", "--json", sys.argv[2]], capture_output=True, text=True, check=True).stdout.splitlines()]
-names = {}
 for r in rows:
-    if r["type"].upper() == "NAME":
-        names[r["kind"], r["id"]] = r["name"]
-for r in rows:
-    kind = r["type"].upper()
-    if kind == "ERROR":
-        print("error", r["time"], names.get((2, r.get("ring")), "-"), r.get("pid") or "-", names.get((1, r.get("pid")), "-"), r.get("code") or 0, "inferred" if r.get("inferred") else "observed")
-    elif kind == "DUMP":
+    if r["type"] == "ERROR":
+        print("error", r["time"], r.get("ring_name", "-"), r.get("pid", "-"), r.get("comm", "-"), r["code"], "inferred" if "inferred" in r.get("flags", []) else "observed")
+    elif r["type"] == "DUMP":
         print(r["key"], r["value"])
 END_PY
 facts() { # FILE
@@ -74,8 +69,8 @@ has amdgpu.txt "error 29725011811 gfx_0.0.0 1720 soft_recovery_p 0 observed" "ke
 	"process soft_recovery_p PID: 1720" "ring gfx_0.0.0" "fault_status 0x301031" "vram_lost due to GPU reset!"
 has xe.txt "error 201587315421 rcs13 4711 vkcube 0 observed" "reason Timedout job - seqno=4294967170, lrc_seqno=4294967170, guc_id=13, flags=0x0" \
 	"guc_id 13" "queue rcs13" "job seqno=4294967170, fence=0, finished=0" "time 1734522700.338229456"
-has i915.txt "error 5025654321000 rcs0 1234 Xorg 2245001211 observed" "ecode 12:1:0x85dffffb" "platform TIGERLAKE" "active bcs0: kwin wl [99]"
-has i915-old.txt "error 1402412345000005000 render 2060 compiz 2245001211 inferred"
+has i915.txt "error 5025654321000 rcs0 1234 Xorg 2246049787 observed" "ecode 12:1:0x85dffffb" "platform TIGERLAKE" "active bcs0: kwin wl [99]"
+has i915-old.txt "error 1402412345000005000 render 2060 compiz 2246049787 inferred"
 has msm.txt "error 1700000123000000001 ring1 - - 0 observed" "process chrome: gpu" "fault_address 0000001000000000" "revision 660 (6.6.0.1)"
 
 for dump in amdgpu xe i915 i915-old msm; do
