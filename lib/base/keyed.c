@@ -95,7 +95,8 @@ static int keyed_add(struct grt_keyed *k, const struct grt_key *key, uint32_t ta
 	h = head_at(k, id);
 	k->free = h->next;
 	memset(h + 1, 0, k->stride - sizeof(*h));
-	*h = (struct grt_keyed_head){.key = *key, .tag = tag, .prev = k->newest, .next = GRT_NOWHERE, .id = id};
+	*h = (struct grt_keyed_head){
+		.key = *key, .tag = tag, .prev = k->newest, .next = GRT_NOWHERE, .id = id};
 	*(k->newest == GRT_NOWHERE ? &k->oldest : &head_at(k, k->newest)->next) = id;
 	k->newest = id;
 	k->used++;

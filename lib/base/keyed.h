@@ -39,7 +39,7 @@ struct grt_keyed {
 	uint32_t newest;
 };
 
-/** struct grt_keyed_head - comes before each element; a multiple of the alignment that is promised. Private */
+/** struct grt_keyed_head - private; comes before each element, whose alignment it keeps */
 struct grt_keyed_head {
 	struct grt_key key;
 	uint32_t tag;

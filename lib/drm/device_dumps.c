@@ -43,8 +43,8 @@ static const struct grt_column device_dump_columns[] = {
 	{.name = NULL},
 };
 
-static const struct grt_table device_dump_table = {"device_dumps", "heads of device dumps", device_dump_columns,
-						   0};
+static const struct grt_table device_dump_table = {"device_dumps", "heads of device dumps",
+						   device_dump_columns, 0};
 
 static int show_device_dumps(void *state, const struct grt_part *part, struct grt_pass *pass)
 {
@@ -62,9 +62,11 @@ static int show_device_dumps(void *state, const struct grt_part *part, struct gr
 	ret = grt_writer_list(pass->writer, &device_dump_table, pass->names, row, shown);
 	free(row);
 	if (d->lines > shown)
-		grt_note(pass->notes, "%" PRIu64 " {more line|more lines}: --top 0 shows all", d->lines - shown);
+		grt_note(pass->notes, "%" PRIu64 " {more line|more lines}: --top 0 shows all",
+			 d->lines - shown);
 	if (d->over)
-		grt_note(pass->notes, "%" PRIu64 " {line of dumps is|lines of dumps are} not in the table (limit of %u)",
+		grt_note(pass->notes,
+			 "%" PRIu64 " {line of dumps is|lines of dumps are} not in the table (limit of %u)",
 			 d->over, LINES_MAX);
 	return ret;
 }
@@ -101,9 +103,8 @@ static const uint16_t device_dump_types[] = {GRT_EV_DUMP, 0};
 GRT_ANALYSIS_ANY(any_device_dumps, device_dumps, lines)
 
 static const struct grt_part device_dump_parts[] = {
-	{"dump", "what the heads of device dumps say",
-	 GRT_PART_BY | GRT_PART_SUMMARY | GRT_PART_NO_JOBS, 0, &device_dump_table,
-	 .types = device_dump_types, .any = any_device_dumps, .write = show_device_dumps},
+	{"dump", "what the heads of device dumps say", GRT_PART_BY | GRT_PART_SUMMARY | GRT_PART_NO_JOBS, 0,
+	 &device_dump_table, .types = device_dump_types, .any = any_device_dumps, .write = show_device_dumps},
 	{.name = NULL},
 };
 

@@ -125,7 +125,8 @@ static __attribute__((noinline)) int hand_over(struct perfetto_later *l)
 }
 
 /* Return: the place for an entry of at most @size bytes, NULL: the thread has failed */
-static inline __attribute__((always_inline)) struct later_entry *later_room(struct perfetto_later *l, uint32_t size)
+static inline __attribute__((always_inline)) struct later_entry *later_room(struct perfetto_later *l,
+									    uint32_t size)
 {
 	if (l->collected.used + later_bytes(size) > BATCH_BYTES && hand_over(l))
 		return NULL;
@@ -133,13 +134,14 @@ static inline __attribute__((always_inline)) struct later_entry *later_room(stru
 }
 
 static inline void later_take(struct perfetto_later *l, struct later_entry *entry, enum later_kind kind,
-		       uint32_t size)
+			      uint32_t size)
 {
 	*entry = (struct later_entry){.kind = kind, .size = size};
 	l->collected.used += later_bytes(size);
 }
 
-static inline __attribute__((always_inline)) int collect(struct perfetto_later *l, enum later_kind kind, const void *what, uint32_t size)
+static inline __attribute__((always_inline)) int collect(struct perfetto_later *l, enum later_kind kind,
+							 const void *what, uint32_t size)
 {
 	struct later_entry *entry = later_room(l, size);
 

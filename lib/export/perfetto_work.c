@@ -336,8 +336,7 @@ static uint8_t *put_waits(uint8_t *p, const struct grt_track_item *i)
  * struct perfetto_work - encoded bytes of items of a set (see struct grt_track_item) on one track
  * @renamed: how often the track's queue had changed its name by then
  * @kind: bytes of put_kind(), from the first one on
- * @before, @behind: bytes of the values before and after the number that differs; both are stored next to each
- *	other
+ * @before, @behind: bytes of the values before and after the number that differs, one behind the other
  * @value: bytes of the value that differs, up to its number, at the end of @before
  */
 struct perfetto_work {

@@ -382,9 +382,8 @@ static int draw_on_stream(struct grt_tracks *t, const struct grt_event *e, struc
 {
 	int ret;
 
-	return tracks_draw_on_known(t, key, i, a, &ret)
-		       ? ret
-		       : draw_on_new_lane(t, e, key, device, place, i, a);
+	return tracks_draw_on_known(t, key, i, a, &ret) ? ret
+							: draw_on_new_lane(t, e, key, device, place, i, a);
 }
 
 static int remember_work(struct grt_tracks *t, const struct grt_image *image, const uint32_t place[3],

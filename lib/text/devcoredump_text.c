@@ -197,8 +197,8 @@ static void dump_put_ring(struct grt_text *t, const struct dump_state *s, struct
 	e->device = grt_text_driver(t, e->time, *s->driver ? s->driver : "unknown driver");
 	e->ring = GRT_RING_NONE;
 	if (r)
-		e->ring = grt_text_ring(t, e->time, r->name, r->len, s->driver, strlen(s->driver),
-					&e->engine);
+		e->ring =
+			grt_text_ring(t, e->time, r->name, r->len, s->driver, strlen(s->driver), &e->engine);
 	e->pid = e->tid = p->pid;
 	if (p->pid && p->len)
 		grt_text_name(t, GRT_NAME_THREAD, p->pid, e->time, p->name, p->len, p->name, p->len);
@@ -479,8 +479,8 @@ static const struct dump_row {
 	{                                                \
 		text, sizeof(text) - 1, read, key, false \
 	}
-#define BEGIN(text, read)                              \
-	{                                              \
+#define BEGIN(text, read)                                \
+	{                                                \
 		text, sizeof(text) - 1, read, NULL, true \
 	}
 	BEGIN("**** AMDGPU Device Coredump ****", dump_of_amdgpu),
