@@ -1,16 +1,20 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-/* What the heads of device dumps say, line by line. */
+/* What the heads of device dumps say, line by line, and a sentence for each dump. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stddef.h>
 #include <stdlib.h>
 
 #include "base/grow.h"
+#include "base/units.h"
 #include "table/cells.h"
 #include "table/rows.h"
 
 /* Most lines in the table; further lines are counted. A head has about twenty. */
 #define LINES_MAX 4096U
+
+/* Most dumps with a sentence. */
+#define SENTENCES 5U
 
 /** struct device_dump_line - a line; the texts are untrusted and end */
 struct device_dump_line {
@@ -20,10 +24,23 @@ struct device_dump_line {
 	char value[sizeof(((struct grt_ev_dump *)0)->value) + 1];
 };
 
+/** struct device_dump - a dump; @first: its first line */
+struct device_dump {
+	uint64_t time;
+	uint32_t device;
+	uint32_t ring;
+	uint32_t pid;
+	uint32_t first;
+};
+
+/** struct device_dumps - @last: the dump of the last line; @dump: the first of the @dumps that there are */
 struct device_dumps {
 	struct device_dump_line *line;
 	uint32_t lines;
 	uint64_t over;
+	struct device_dump dump[SENTENCES];
+	struct device_dump last;
+	uint32_t dumps;
 };
 
 #define X(member) offsetof(struct device_dump_line, member)
@@ -71,6 +88,58 @@ static int show_device_dumps(void *state, const struct grt_part *part, struct gr
 	return ret;
 }
 
+/* Return: what the dump says under this key, "": nothing */
+static const char *device_dump_value(const struct device_dumps *d, const struct device_dump *x,
+				     const char *key)
+{
+	const struct device_dump_line *l = &d->line[x->first], *end = d->line + d->lines;
+
+	for (; l < end && l->time == x->time && l->device == x->device; l++)
+		if (!strcmp(l->key, key))
+			return l->value;
+	return "";
+}
+
+static void device_dump_note(const struct device_dumps *d, const struct device_dump *x,
+			     const struct grt_names *names, struct grt_notes *notes)
+{
+	const char *driver = grt_names_owner(names, grt_names_find(names, GRT_NAME_DEVICE, x->device));
+	const char *ring = grt_names_name(names, grt_names_find(names, GRT_NAME_RING, x->ring));
+	const char *process = grt_process_name(names, x->pid), *reason = device_dump_value(d, x, "reason");
+	char at[GRT_UNITS_MAX], whose[64] = "";
+
+	grt_units_time(at, x->time);
+	if (x->pid)
+		snprintf(whose, sizeof(whose), " with work of %.20s%s%u%s", process ?: "",
+			 process ? " (PID " : "PID ", x->pid, process ? ")" : "");
+	grt_note(notes, "a device of %.15s failed%s%s: its dump names %s%.31s%s%s%.100s",
+		 driver ?: "an unknown driver", x->time ? " at " : "", x->time ? at : "",
+		 ring ? "ring " : "no ring", ring ?: "", whose, *reason ? "; reason: " : "", reason);
+}
+
+/* Writes sentences before all tables, for people. */
+static int write_device_dump_sentences(void *state, const struct grt_part *part, struct grt_pass *pass)
+{
+	struct grt_notes first = {.n = 0}, *notes = pass->json && !pass->page ? pass->notes : &first;
+	const struct device_dumps *d = state;
+
+	for (uint32_t i = 0; i < d->dumps && i < SENTENCES; i++)
+		device_dump_note(d, &d->dump[i], pass->names, notes);
+	if (first.n)
+		grt_notes_write(&first, pass->writer);
+	return 0;
+}
+
+static void device_dumps_count(struct device_dumps *d, const struct grt_event *e)
+{
+	if (d->dumps && d->last.time == e->time && d->last.device == e->device)
+		return;
+	d->last = (struct device_dump){
+		.time = e->time, .device = e->device, .ring = e->ring, .pid = e->pid, .first = d->lines};
+	if (d->dumps++ < SENTENCES)
+		d->dump[d->dumps - 1] = d->last;
+}
+
 static int device_dumps_take_event(void *state, const struct grt_event *e, struct grt_pass *pass)
 {
 	const struct grt_ev_dump *x = (const struct grt_ev_dump *)e;
@@ -85,6 +154,7 @@ static int device_dumps_take_event(void *state, const struct grt_event *e, struc
 	}
 	if (grt_grow_one(&d->line, d->lines))
 		return -ENOMEM;
+	device_dumps_count(d, e);
 	l = &d->line[d->lines++];
 	*l = (struct device_dump_line){.time = e->time, .device = e->device};
 	memcpy(l->key, x->key, sizeof(x->key));
@@ -105,6 +175,9 @@ GRT_ANALYSIS_ANY(any_device_dumps, device_dumps, lines)
 static const struct grt_part device_dump_parts[] = {
 	{"dump", "what the heads of device dumps say", GRT_PART_BY | GRT_PART_SUMMARY | GRT_PART_NO_JOBS, 0,
 	 &device_dump_table, .types = device_dump_types, .any = any_device_dumps, .write = show_device_dumps},
+	{"dump_sentences", "a sentence for each device dump",
+	 GRT_PART_SUMMARY | GRT_PART_FIRST | GRT_PART_NO_JOBS, .types = device_dump_types,
+	 .any = any_device_dumps, .write = write_device_dump_sentences},
 	{.name = NULL},
 };
 

@@ -78,6 +78,9 @@ for dump in amdgpu xe i915 i915-old msm; do
 	expect "report of $dump" 0 'heads of device dumps'
 	check "$dump: every line was understood or is state" says 'bad +0 '
 done
+run report xe.txt
+check "a sentence comes first" grep -qF \
+	'a device of xe failed at 201.587315421: its dump names ring rcs13 with work of vkcube (PID 4711); reason: Timedout job' <<<"${output%%$'\n'*}"
 run report --by dump --json amdgpu.txt
 expect "the table as JSON" 0 '"key": *"ring", *"value": *"gfx_0.0.0"'
 packed_alike amdgpu.txt xe.txt i915.txt msm.txt
