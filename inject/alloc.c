@@ -32,14 +32,14 @@ static const struct alloc_call {
 
 /* The size of @calls: numbers of functions below this. */
 #define NUMBERS 640
-static bool is_alloc[NUMBERS];
+static _Atomic bool is_alloc[NUMBERS];
 
 #define CALLS (sizeof(calls) / sizeof(calls[0]))
 
 void alloc_enable(uint32_t enable, void *subscriber)
 {
 	for (size_t i = 0; i < CALLS; i++) {
-		is_alloc[calls[i].number] = true;
+		atomic_store_explicit(&is_alloc[calls[i].number], true, memory_order_relaxed);
 		inject.cupti.enable_callback(enable, subscriber, CUPTI_DOMAIN_DRIVER, calls[i].number);
 	}
 }
@@ -55,7 +55,7 @@ static const struct alloc_call *alloc_call_of(uint32_t number)
 /* A single load, because every launch passes here, too. */
 bool alloc_is(uint32_t number)
 {
-	return number < NUMBERS && is_alloc[number];
+	return number < NUMBERS && atomic_load_explicit(&is_alloc[number], memory_order_relaxed);
 }
 
 static bool alloc_read(const struct alloc_call *c, const uint64_t *word, struct alloc *a)
@@ -78,7 +78,11 @@ bool alloc_take(uint32_t number, const struct cupti_callback *d, struct alloc *a
 	if (!c || d->site != CUPTI_SITE_EXIT || !d->params || !d->result || *(const int32_t *)d->result)
 		return false;
 	*a = (struct alloc){.kind = c->kind, .freed = c->how == FREE, .call = number, .gpu = UINT32_MAX};
+	return alloc_read(c, d->params, a);
+}
+
+void alloc_ask_gpu(const struct cupti_callback *d, struct alloc *a)
+{
 	if (!inject.cupti.device_id || !d->context || inject.cupti.device_id(d->context, &a->gpu))
 		a->gpu = UINT32_MAX;
-	return alloc_read(c, d->params, a);
 }

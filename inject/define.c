@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /*
  * Everything to which other records refer by number: texts, the nodes of stacks, and the object files of
- * these. Definitions have their own stream, which is written before all others. Their time stamps are those
- * of the beginning of the previous round: what is defined in this round did not exist then, so no earlier
+ * these. Definitions have their own stream, which is written before all others. Their time stamps are earlier
+ * than the beginning of the previous round: what is defined in this round was not written then, so no earlier
  * record refers to it. So a reader that merges the streams by time always knows a number when it reads it.
  */
 #include <fcntl.h>
@@ -39,6 +39,13 @@
 		.fd = -1, .room = ROOM_BYTES, .reserve = RESERVE_BYTES \
 	}
 struct packets define_packets = PACKETS;
+
+/*
+ * A definition is stamped this much earlier than the writer's previous round, since that round has left out
+ * the most recent entries, and those of threads that had no processor just then.
+ */
+#define DEFINE_EARLIER_NS 100000000ULL
+/* When the present round began; the time of its definitions. */
 static uint64_t round_now, round_before;
 
 /**
@@ -71,7 +78,8 @@ static uint64_t cut_before;
 
 void define_round(void)
 {
-	round_before = round_now;
+	if (round_now > round_before + DEFINE_EARLIER_NS)
+		round_before = round_now - DEFINE_EARLIER_NS;
 	round_now = now_ns(CLOCK_MONOTONIC);
 	if (!round_before)
 		round_before = round_now;

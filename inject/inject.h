@@ -44,12 +44,12 @@ enum stack_mode {
  * @on: launches are recorded; cleared when tracing ends. A call that has begun by then is still recorded when
  *	it ends: @leaving, until everything is written
  * @detaching: no callback may call CUPTI, because CUPTI is being detached during the recording
+ * @window: number of the recording in this program
  * @pid: pid of this process image; the child of a fork has another pid and records nothing
  * @image: a random number in its records, to distinguish processes with the same pid
  * @dir: the directory of the recording
  * @asked: a recorder started the recording in the running program; @pipe: gets the records instead of @dir
  * @dir_is, @pipe_is: the files of these descriptors
- * @window: number of the recording in this program
  * @since: when the recording began
  * @recorder: `grtrace record` created the recording and closes it
  * @stack: how stacks are taken
@@ -69,6 +69,7 @@ struct inject {
 	_Atomic bool on;
 	_Atomic bool leaving;
 	_Atomic bool detaching;
+	_Atomic uint32_t window;
 	int pid;
 	uint64_t image;
 	int dir;
@@ -76,7 +77,6 @@ struct inject {
 	int pipe;
 	struct owned dir_is;
 	struct owned pipe_is;
-	uint32_t window;
 	uint64_t since;
 	bool recorder;
 	enum stack_mode stack;
@@ -102,6 +102,12 @@ struct inject {
 };
 
 extern struct inject inject;
+
+/** inject_is_on - whether launches are recorded; if so, all that the recording has set before is visible */
+static inline bool inject_is_on(void)
+{
+	return atomic_load_explicit(&inject.on, memory_order_acquire); /* pairs with its stores of true */
+}
 
 /** now_ns - the time of a clock, ns */
 static inline uint64_t now_ns(clockid_t clock)
@@ -500,8 +506,12 @@ void alloc_enable(uint32_t enable, void *subscriber);
 /** alloc_is - whether this is a driver function that allocates or frees memory */
 bool alloc_is(uint32_t number);
 
-/** alloc_take - called in a callback of a driver function. Return: whether memory was allocated or freed */
+/** alloc_take - called in a callback of a driver function; does not set @a->gpu. Return: whether memory was
+ * allocated or freed */
 bool alloc_take(uint32_t number, const struct cupti_callback *d, struct alloc *a);
+
+/** alloc_ask_gpu - sets @a->gpu; asks CUPTI, so it must be certain to stay attached */
+void alloc_ask_gpu(const struct cupti_callback *d, struct alloc *a);
 
 /* ------------------------------------------------------------- capture.c */
 
@@ -514,18 +524,18 @@ enum capture_how { CAPTURE_ALL, CAPTURE_PROFILER, CAPTURE_NVTX, CAPTURE_DELAY, C
  * @name: CAPTURE_NVTX: number of the name of the ranges that are windows
  */
 struct capture {
-	enum capture_how how;
+	_Atomic enum capture_how how;
 	_Atomic bool inside;
-	uint32_t turn;
+	_Atomic uint32_t turn;
 	uint32_t name;
 };
 
 extern struct capture capture;
 
-/** capture_is_on - whether events are recorded now */
+/** capture_is_on - whether events are recorded now; if so, the window's @turn is visible */
 static inline bool capture_is_on(void)
 {
-	return atomic_load_explicit(&capture.inside, memory_order_relaxed);
+	return atomic_load_explicit(&capture.inside, memory_order_acquire); /* pairs with its stores of true */
 }
 
 /** capture_init - reads the environment */

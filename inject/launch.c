@@ -512,10 +512,11 @@ bool launch_has_frozen(void)
 
 static void launch_enter(struct thread *t, uint16_t call, const struct cupti_callback *d)
 {
+	uint32_t turn = atomic_load_explicit(&capture.turn, memory_order_relaxed);
 	struct open *o;
 
-	if (t->turn != capture.turn) {
-		t->turn = capture.turn;
+	if (t->turn != turn) {
+		t->turn = turn;
 		t->depth = 0;
 	}
 	o = t->depth && t->depth <= OPEN_MAX ? &t->open[t->depth - 1] : NULL;
@@ -596,11 +597,6 @@ static void launch_capture(struct thread *t)
 		t->open[t->depth - 1].captured = true;
 }
 
-static bool launch_is_on(void)
-{
-	return atomic_load_explicit(&inject.on, memory_order_relaxed);
-}
-
 /* Only a thread's first launch makes system calls. */
 static struct thread *launch_join_quietly(void)
 {
@@ -621,7 +617,7 @@ static bool launch_enter_callback(struct thread *t)
 
 	atomic_store_explicit(&t->inside, true, memory_order_relaxed);
 	atomic_signal_fence(memory_order_seq_cst);
-	on = launch_is_on();
+	on = inject_is_on();
 	if (on && t->window != inject.window)
 		launch_begin_anew(t);
 	if (!on)
@@ -645,7 +641,7 @@ struct nvtx_thread *nvtx_thread_enter(void)
 {
 	struct thread *t = self;
 
-	if (!launch_is_on())
+	if (!inject_is_on())
 		return NULL;
 	if (!t) {
 		t = launch_join_quietly();
@@ -684,7 +680,7 @@ struct nccl_thread *nccl_thread_enter(void)
 {
 	struct thread *t = self;
 
-	if (!launch_is_on())
+	if (!inject_is_on())
 		return NULL;
 	t = t ?: launch_join_quietly();
 	return t && launch_enter_callback(t) ? &t->nccl : NULL;
@@ -778,7 +774,7 @@ static void launch_put_node(struct thread *t, const struct cupti_graph *g, bool 
 /* As in launch_record(): asks CUPTI for the ids only while it is certain to stay attached. */
 static void launch_see_node(struct thread *t, const struct cupti_resource *r, bool cloned)
 {
-	if (!r || !r->descriptor || !launch_is_on() || !(t = t ?: launch_join_quietly()) ||
+	if (!r || !r->descriptor || !inject_is_on() || !(t = t ?: launch_join_quietly()) ||
 	    !launch_enter_cupti_callback(t))
 		return;
 	launch_put_node(t, r->descriptor, cloned);
@@ -829,7 +825,7 @@ static void launch_see_alloc(struct thread *t, uint32_t number, const struct cup
 {
 	struct alloc a;
 
-	if (!launch_is_on() || atomic_load(&inject.detaching)) {
+	if (!inject_is_on() || atomic_load(&inject.detaching)) {
 		detach_callback(CUPTI_DOMAIN_DRIVER, number, d);
 		return;
 	}
@@ -838,8 +834,9 @@ static void launch_see_alloc(struct thread *t, uint32_t number, const struct cup
 	t = t ?: launch_join_quietly();
 	if (!t)
 		atomic_fetch_add(&inject.homeless, 1);
-	if (!t || !launch_enter_callback(t))
+	if (!t || !launch_enter_cupti_callback(t))
 		return;
+	alloc_ask_gpu(d, &a);
 	launch_put_alloc(t, &a, d->context_uid);
 	atomic_store_explicit(&t->inside, false, memory_order_release);
 }
@@ -848,7 +845,7 @@ static void launch_see_alloc(struct thread *t, uint32_t number, const struct cup
 
 static bool launch_is_recorded(int site)
 {
-	return (launch_is_on() && capture_is_on()) ||
+	return (inject_is_on() && capture_is_on()) ||
 	       (site == CUPTI_SITE_EXIT && atomic_load_explicit(&inject.leaving, memory_order_relaxed));
 }
 
@@ -912,7 +909,7 @@ void launch_callback(void *user, int domain, uint32_t number, const struct cupti
 		detach_callback(domain, number, data);
 		return;
 	}
-	if (!t && launch_is_on() && !launch_began_outside(data))
+	if (!t && inject_is_on() && !launch_began_outside(data))
 		t = launch_join_quietly();
 	if (t && !t->depth && atomic_load_explicit(&torch_sees_launches, memory_order_relaxed))
 		torch_launch();

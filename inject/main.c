@@ -21,6 +21,7 @@
 #include <linux/futex.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -68,7 +69,7 @@ static struct {
 	pthread_t thread;
 	_Atomic uint32_t told;
 	_Atomic bool ended;
-	bool runs;
+	_Atomic bool runs;
 	uint64_t last_round;
 	uint64_t last_counts;
 	uint64_t counted;
@@ -165,9 +166,10 @@ static void inject_write_end(void)
 
 	/* calls that have begun return in the meantime */
 	capture_stop();
-	nccl_switch(false);
 	atomic_store(&inject.leaving, true);
 	atomic_store(&inject.on, false);
+	/* a communicator that begins now looks whether @on is set */
+	nccl_switch(false);
 	inject.running = 0;
 	if (writer.cupti) {
 		pcsampling_end();
@@ -408,7 +410,7 @@ static void inject_in_child(void)
 {
 	atomic_store(&inject.on, false);
 	atomic_store(&inject.leaving, false);
-	nccl_switch(false);
+	nccl_forked();
 	detach_forked();
 	capture_forked();
 	gate_forked();
@@ -642,6 +644,23 @@ static bool inject_start(void)
 	return true;
 }
 
+/*
+ * A thread of the program that is cancelled while it begins the recording would leave half of it, and a lock
+ * that nobody opens. Return: what inject_release_thread() restores
+ */
+static int inject_keep_thread(void)
+{
+	int cancel;
+
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
+	return cancel;
+}
+
+static void inject_release_thread(int cancel)
+{
+	pthread_setcancelstate(cancel, NULL);
+}
+
 /* Return: whether the caller is the first one, which must begin the recording */
 static bool inject_is_first(const char *output)
 {
@@ -670,12 +689,13 @@ static void inject_reset(uint32_t stack, const struct grt_duty *duty)
 				     .asked = true,
 				     .pipe = inject.pipe,
 				     .pipe_is = inject.pipe_is,
-				     .window = inject.window + 1,
 				     .stack = stack,
 				     .version = inject.version,
 				     .cupti = inject.cupti};
 
-	inject = fresh;
+	/* the program's threads read the members before this one */
+	memcpy(&inject.pid, &fresh.pid, sizeof(inject) - offsetof(struct inject, pid));
+	atomic_fetch_add(&inject.window, 1);
 	packets_reset();
 	define_reset();
 	clock_reset();
@@ -749,13 +769,15 @@ void inject_wait_for_requests(void)
 bool inject_begin_ranges(void)
 {
 	const char *output = secure_getenv("GRTRACE_OUTPUT");
-	int saved = errno, state;
+	int saved = errno, state, cancel;
 
 	if (dormant_is())
 		return true;
 
+	cancel = inject_keep_thread();
 	if (inject_is_first(output) && (!inject_begin_recording(output) || !inject_start()))
 		atomic_store(&writer.state, STATE_FAILED);
+	inject_release_thread(cancel);
 	errno = saved;
 	state = atomic_load(&writer.state);
 	/* while another thread begins the recording, NVTX functions do nothing */
@@ -791,10 +813,11 @@ int InitializeInjection(void)
 {
 	static atomic_flag begun = ATOMIC_FLAG_INIT;
 	const char *output = secure_getenv("GRTRACE_OUTPUT");
-	int saved = errno;
+	int saved = errno, cancel = inject_keep_thread();
 
 	if (output && *output && !atomic_flag_test_and_set(&begun))
 		inject_begin(output);
+	inject_release_thread(cancel);
 	errno = saved;
 	return 1;
 }

@@ -14,6 +14,7 @@
  * NCCL reads the mask of events that we want at each call, so that it calls us for
  * nothing while nothing is recorded.
  */
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -162,27 +163,38 @@ static uint64_t tail;
 static _Atomic uint64_t lost, numbers;
 static _Atomic uint32_t comm_numbers, living;
 
-/* The mask in which NCCL reads the wanted events, and the number of communicators that may read it. */
+/*
+ * The mask in which NCCL reads the wanted events, and the number of communicators that may read it. The last
+ * one takes the mask along, since NCCL may be unloaded after it, so masks are written with the lock.
+ */
+static pthread_mutex_t copies_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct {
-	int *_Atomic mask;
-	_Atomic uint32_t comms;
+	int *mask;
+	uint32_t comms;
 	int wanted;
 } copies[COPIES];
 
 /* ------------------------------------------------------------- on and off */
 
+/* The caller holds the lock. */
 static void nccl_set_mask(unsigned int copy, bool on)
 {
-	int *mask = atomic_load(&copies[copy].mask);
-
-	if (mask)
-		__atomic_store_n(mask, on ? copies[copy].wanted : 0, __ATOMIC_RELAXED);
+	if (copies[copy].mask)
+		__atomic_store_n(copies[copy].mask, on ? copies[copy].wanted : 0, __ATOMIC_RELAXED);
 }
 
 void nccl_switch(bool on)
 {
+	pthread_mutex_lock(&copies_lock);
 	for (unsigned int i = 0; i < COPIES; i++)
 		nccl_set_mask(i, on);
+	pthread_mutex_unlock(&copies_lock);
+}
+
+void nccl_forked(void)
+{
+	pthread_mutex_init(&copies_lock, NULL);
+	nccl_switch(false);
 }
 
 bool nccl_is_used(void)
@@ -221,17 +233,40 @@ static void nccl_copy_text(char *to, size_t room, const char *text)
 	to[n] = '\0';
 }
 
-/* The index of a copy of NCCL; COPIES: there are too many. */
-static unsigned int nccl_copy_of(int *mask)
+/* The index of a copy of NCCL; COPIES: there are too many. The caller holds the lock. */
+static unsigned int nccl_copy_of(const int *mask)
 {
-	int *there;
+	unsigned int i, free = COPIES;
 
-	for (unsigned int i = 0; i < COPIES; i++) {
-		there = NULL;
-		if (atomic_compare_exchange_strong(&copies[i].mask, &there, mask) || there == mask)
-			return i;
+	for (i = 0; i < COPIES && copies[i].mask != mask; i++)
+		if (!copies[i].mask && free == COPIES)
+			free = i;
+	return i < COPIES ? i : free;
+}
+
+/* A communicator of a copy of NCCL begins. Return: the index of the copy; COPIES: there are too many */
+static unsigned int nccl_copy_join(int *mask, int wanted)
+{
+	unsigned int copy;
+
+	pthread_mutex_lock(&copies_lock);
+	copy = nccl_copy_of(mask);
+	if (copy < COPIES) {
+		copies[copy].mask = mask;
+		copies[copy].wanted = wanted;
+		copies[copy].comms++;
+		nccl_set_mask(copy, atomic_load(&inject.on));
 	}
-	return COPIES;
+	pthread_mutex_unlock(&copies_lock);
+	return copy;
+}
+
+static void nccl_copy_leave(unsigned int copy)
+{
+	pthread_mutex_lock(&copies_lock);
+	if (!--copies[copy].comms)
+		copies[copy].mask = NULL;
+	pthread_mutex_unlock(&copies_lock);
 }
 
 static struct comm *nccl_take_comm(void)
@@ -263,10 +298,14 @@ static int nccl_init(void **context, int *mask, int version, const struct comm *
 	*context = NULL;
 	if (!inject_begin_ranges() || !nccl_make_room())
 		return NCCL_SUCCESS;
-	copy = nccl_copy_of(mask);
-	c = copy < COPIES ? nccl_take_comm() : NULL;
+	c = nccl_take_comm();
 	if (!c)
 		return NCCL_SUCCESS;
+	copy = nccl_copy_join(mask, nccl_wanted(version));
+	if (copy == COPIES) {
+		atomic_store(&c->state, COMM_FREE);
+		return NCCL_SUCCESS;
+	}
 	c->copy = copy;
 	c->version = version;
 	c->hash = told->hash;
@@ -276,11 +315,8 @@ static int nccl_init(void **context, int *mask, int version, const struct comm *
 	c->number = atomic_fetch_add(&comm_numbers, 1) + 1;
 	c->defined = false;
 	nccl_copy_text(c->name, sizeof(c->name), name);
-	copies[copy].wanted = nccl_wanted(version);
-	atomic_fetch_add(&copies[copy].comms, 1);
 	atomic_fetch_add(&living, 1);
 	atomic_store(&c->state, COMM_USED);
-	nccl_set_mask(copy, atomic_load(&inject.on));
 	*context = c;
 	return NCCL_SUCCESS;
 }
@@ -299,9 +335,7 @@ static int nccl_finalize(void *context)
 					    atomic_load(&inject.on) ? COMM_LEFT : COMM_FREE))
 		return NCCL_SUCCESS;
 	atomic_fetch_sub(&living, 1);
-	/* after this, NCCL may be unloaded */
-	if (atomic_fetch_sub(&copies[copy].comms, 1) == 1)
-		atomic_store(&copies[copy].mask, NULL);
+	nccl_copy_leave(copy);
 	return NCCL_SUCCESS;
 }
 

@@ -55,6 +55,9 @@ struct packets;
 /** nccl_switch - switches NCCL's calls of the plugin for each collective on or off */
 void nccl_switch(bool on);
 
+/** nccl_forked - called in a child, which is not recorded */
+void nccl_forked(void);
+
 /** nccl_reset - forgets all definitions, for another recording */
 void nccl_reset(void);
 

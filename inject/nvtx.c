@@ -590,7 +590,7 @@ static uintptr_t nvtx_register(struct said s)
 {
 	bool cut = false;
 
-	if (!atomic_load_explicit(&inject.on, memory_order_relaxed) && !dormant_is())
+	if (!inject_is_on() && !dormant_is())
 		return 0;
 	return s.ascii ? nvtx_ascii(NULL, s.ascii, &cut) : nvtx_wide(s.wide, &cut);
 }
@@ -720,7 +720,7 @@ int InitializeInjectionNvtx2(const void *(*get)(uint32_t id))
 
 static bool extension_is_heard(void)
 {
-	return atomic_load_explicit(&inject.on, memory_order_relaxed) || dormant_is();
+	return inject_is_on() || dormant_is();
 }
 
 static uint64_t extension_schema(uintptr_t domain, const struct nvtx_schema *a)

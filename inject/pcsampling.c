@@ -32,6 +32,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "inject.h"
@@ -477,7 +478,8 @@ static bool pc_lock_soon(void)
 {
 	struct timespec moment = {.tv_nsec = 500000};
 
-	for (int i = 0; i < LOCK_TRIES; i++, nanosleep(&moment, NULL))
+	/* not nanosleep(), in which a cancelled thread would end, within a call of the driver */
+	for (int i = 0; i < LOCK_TRIES; i++, syscall(SYS_nanosleep, &moment, NULL))
 		if (!pthread_mutex_trylock(&pc.lock))
 			return true;
 	atomic_fetch_add(&pc.missed, 1);

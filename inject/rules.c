@@ -43,7 +43,7 @@ static struct {
 	char *path; /* number of all modules */
 	_Atomic size_t path_used;
 	uintptr_t hide[HIDES];
-	unsigned int hides;
+	_Atomic unsigned int hides;
 	_Atomic uint64_t adds;
 	_Atomic uint64_t subs;
 	_Atomic uint64_t worked_out;
@@ -308,11 +308,12 @@ static uint64_t rules_module_number(const struct dl_phdr_info *info, const struc
 {
 	struct grt_umodule m;
 	uint32_t used = atomic_load_explicit(&state.module_used, memory_order_acquire), i;
+	uint32_t hides = atomic_load_explicit(&state.hides, memory_order_acquire); /* see grt_rules_hide() */
 	uint64_t key;
 
 	memset(&m, 0, sizeof(m)); /* the padding is part of the key */
 	rules_describe(&m, info, o);
-	for (i = 0; i < state.hides; i++)
+	for (i = 0; i < hides; i++)
 		*hidden |= state.hide[i] - m.start < m.end - m.start;
 	key = rules_module_key(&m);
 	for (i = 1; i <= used; i++)
@@ -572,9 +573,11 @@ int grt_rules_hide(const void *address)
 {
 	if (!dl_iterate_phdr(rules_has_address, (void *)(uintptr_t)address))
 		return -ENOENT;
-	if (state.hides == HIDES)
+	if (atomic_load(&state.hides) == HIDES)
 		return -ENOSPC;
-	state.hide[state.hides++] = (uintptr_t)address;
+	/* the program's threads may be looking for rules */
+	state.hide[atomic_load(&state.hides)] = (uintptr_t)address;
+	atomic_fetch_add(&state.hides, 1);
 	return 0;
 }
 

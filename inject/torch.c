@@ -215,8 +215,7 @@ static void torch_end(struct torch_thread *t, const struct py_object *module)
 
 static struct py_object *torch_enter(struct py_object *self, struct py_object *module)
 {
-	struct torch_thread *t =
-		atomic_load_explicit(&inject.on, memory_order_relaxed) ? torch_thread() : NULL;
+	struct torch_thread *t = inject_is_on() ? torch_thread() : NULL;
 
 	if (t)
 		torch_begin(t, module);
@@ -226,8 +225,7 @@ static struct py_object *torch_enter(struct py_object *self, struct py_object *m
 
 static struct py_object *torch_leave(struct py_object *self, struct py_object *module)
 {
-	struct torch_thread *t =
-		atomic_load_explicit(&inject.on, memory_order_relaxed) ? torch_thread() : NULL;
+	struct torch_thread *t = inject_is_on() ? torch_thread() : NULL;
 
 	if (t)
 		torch_end(t, module);

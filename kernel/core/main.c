@@ -66,6 +66,8 @@ static int __init grtrace_init(void)
 	grtrace_unlock();
 	if (err)
 		grtrace_teardown();
+	else
+		grtrace_streams_unshut();
 	return err;
 
 err_jobs:

@@ -46,7 +46,7 @@ struct stream {
 /* The reader of each CPU, and whether readers are allowed; under claims_lock. */
 static DEFINE_MUTEX(claims_lock);
 static pid_t claims[NR_CPUS];
-static bool shut;
+static bool shut = true; /* until the module has begun for good: an open file would outlive it */
 static atomic_t streams;
 
 /** grtrace_streams_open - whether anybody reads */

@@ -50,6 +50,8 @@ exact "spawn: posix_spawn(), vfork(): each image for itself"
 check "spawn: five images" test "$(grep -c 'what=3' facts)" = 5
 unruly threads
 exact "threads: those that have ended"
+unruly cancelled
+exact "cancelled: a thread that was cancelled has begun the recording"
 unruly unload
 exact "unload: code that is gone"
 check "unload: its stacks are whole" test "$("$GRTRACE_BUILD/tests/inject/joined" out.grt | sed -n 's/.*whole_stacks=\([0-9]*\).*/\1/p')" = 150

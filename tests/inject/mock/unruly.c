@@ -213,6 +213,29 @@ static void threads_end(void)
 	printf("%u threads\n", n);
 }
 
+/* A thread that has been cancelled is the first one to call CUDA, which does not end it. */
+static void *begin_cancelled(void *begun)
+{
+	pthread_cancel(pthread_self());
+	*(int *)begun = !cuInit(0);
+	pthread_testcancel();
+	return NULL;
+}
+
+static int cancelled(void)
+{
+	void *ended = NULL;
+	pthread_t thread;
+	int begun = 0;
+
+	if (pthread_create(&thread, NULL, begin_cancelled, &begun) || pthread_join(thread, &ended))
+		abort();
+	launches(20);
+	printf("CUDA %s, thread %s\n", begun ? "begun" : "not begun",
+	       ended == PTHREAD_CANCELED ? "cancelled" : "ended");
+	return 0;
+}
+
 /* ---------------------------------------------------------------- libraries */
 
 /* Code that has launched goes away, and comes again elsewhere. */
@@ -246,6 +269,8 @@ int main(int argc, char **argv)
 {
 	int runtime;
 
+	if (argc == 2 && !strcmp(argv[1], "cancelled"))
+		return cancelled();
 	if (argc < 2 || cudaRuntimeGetVersion(&runtime) || cuInit(0))
 		return 2;
 	if (!strcmp(argv[1], "child")) {
