@@ -661,16 +661,14 @@ static int screen_key(struct top *t, int key)
 	return 0;
 }
 
+/* A key refers to the rows after the key before it, which may have come at the same time: so each is shown. */
 int top_screen_keys(struct top *t)
 {
-	bool any = false;
 	int key, ret = 0;
 
-	while (!ret && (key = getch()) != ERR) {
-		ret = screen_key(t, key);
-		any = true;
-	}
-	return ret ?: any && screen.shown ? top_screen_show(t) : 0;
+	while (!ret && (key = getch()) != ERR)
+		ret = screen_key(t, key) ?: screen.shown ? top_screen_show(t) : 0;
+	return ret;
 }
 
 /* ------------------------------------------------------------------- terminal */
