@@ -201,6 +201,10 @@ else
 	screen 80x24 'wait=^101 ' 'key=\t\t\t\n' 'wait=^process 100 by' 'key=\e' 'wait=^processes by' 'key=/itor\n\n' 'wait=^process 101 by' key=q -- \
 		"$GRTRACE" top -e power -s 0.3
 	check "keys that come together: each one refers to the rows after the one before it" exits 0
+	# nothing is known of waits and frames, whose columns are between memory and cgroup
+	screen 120x24 'wait=(?s)^processes by.*memory +runnable +cgroup' 'key=ssss' 'wait=^processes by runnable' 'key=s' 'wait=^processes by cgroup' 'key=s' \
+		'wait=^processes by pid' key=q -- "$GRTRACE" top -e power -s 0.3
+	check "s goes through the columns that are there" exits 0
 	SCREEN_TERM=screen screen 80x24 'wait=memory +runnable' 'wait=^101 ' 'click=memory +runnable' 'wait=^processes by memory' \
 		'click=ed.x1b' 'key=s' 'wait=^processes by [^m]' 'key=\n' 'wait=^process 101 by' 'wait=^hottest submit stacks: unknown; top --stack' \
 		'key=\e' 'wait=^processes by' 'click=^pid' 'wait=^processes by pid' 'wheel=down' 'key=s' 'wait=^processes by process' 'key=\n' \
