@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "base/grow.h"
+#include "host/as_user.h"
 #include "trace/cuda_recording.h"
 #include "trace/packet.h"
 
@@ -338,9 +339,15 @@ int cuda_intake_new(struct cuda_intake **out, const struct cuda_intake_ops *ops,
 	return 0;
 }
 
-int cuda_intake_listen(struct cuda_intake *in, int dir, uid_t uid, gid_t gid, struct grt_err *err)
+/*
+ * Makes the socket with its mode and owner: in a directory of the user, the name may lead elsewhere a moment
+ * later. Return: 0 or -1 with errno set
+ */
+static int intake_bind(int listener, int dir, uid_t uid, gid_t gid)
 {
 	struct sockaddr_un at = {.sun_family = AF_UNIX};
+	mode_t mask = umask(0177);
+	bool as_user = as_user_begin_in(uid, gid, dir);
 	int ret;
 
 	/*
@@ -349,14 +356,24 @@ int cuda_intake_listen(struct cuda_intake *in, int dir, uid_t uid, gid_t gid, st
 	 */
 	snprintf(at.sun_path, sizeof(at.sun_path), "/proc/self/fd/%d/" GRT_CUDA_SOCKET, dir);
 	unlinkat(dir, GRT_CUDA_SOCKET, 0);
+	ret = bind(listener, (const struct sockaddr *)&at, sizeof(at));
+	as_user_end();
+	umask(mask);
+	/* in a directory where only root can put anything */
+	if (!ret && !as_user && uid != (uid_t)-1)
+		ret = fchownat(dir, GRT_CUDA_SOCKET, uid, gid, AT_SYMLINK_NOFOLLOW);
+	return ret;
+}
+
+int cuda_intake_listen(struct cuda_intake *in, int dir, uid_t uid, gid_t gid, struct grt_err *err)
+{
+	int ret;
+
 	in->listener = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-	if (in->listener < 0 || bind(in->listener, (const struct sockaddr *)&at, sizeof(at)))
+	if (in->listener < 0 || intake_bind(in->listener, dir, uid, gid))
 		return grt_err_set(err, -errno, strerror(errno), NULL,
 				   "cannot make a socket in the recording's directory");
 	in->dir = dir;
-	if (fchmodat(dir, GRT_CUDA_SOCKET, 0600, 0) ||
-	    (uid != (uid_t)-1 && fchownat(dir, GRT_CUDA_SOCKET, uid, gid, AT_SYMLINK_NOFOLLOW)))
-		errno = 0;
 	ret = listen(in->listener, CUDA_INTAKE_PROCESSES) ? -errno : intake_watch(in, in->listener, LISTENER);
 	return ret ? grt_err_set(err, ret, strerror(-ret), NULL, "cannot listen for packets of CUDA") : 0;
 }
