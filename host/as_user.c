@@ -102,7 +102,7 @@ bool as_user_is_roots(int dir, const char *path)
 	return is;
 }
 
-/* Return: whether the present user for files may create files there; with AT_EACCESS the kernel asks for this user. */
+/* Return: whether the present user for files may create files there: AT_EACCESS is about this user. */
 static bool may_create_in(int at, const char *dir)
 {
 	return !faccessat(at, dir, W_OK | X_OK, AT_EACCESS) || (errno != EACCES && errno != EPERM);

@@ -153,7 +153,7 @@ static void intake_end_process(struct cuda_intake *in, uint32_t number)
 	in->ops.ended(in->ops.arg, number);
 }
 
-/* Processes that connect without end must not keep the recorder from its work: the rest comes the next time. */
+/* A bounded number at a time: processes that connect without end must not keep the recorder from its work. */
 static void intake_accept(struct cuda_intake *in)
 {
 	int fd;

@@ -760,7 +760,8 @@ static int64_t packets_inflate(struct pftrace_packets *p, struct grt_span packed
 	p->packed += packed.len;
 	p->unpacked += z.total_out;
 	if (p->unpacked > GROWTH_FREE && p->unpacked / GROWTH_MAX > p->packed)
-		return packets_bad(p, "packets are packed in it, which would be more than 256 times as large");
+		return packets_bad(p,
+				   "packets are packed in it, which would be more than 256 times as large");
 	return code == Z_STREAM_END ? (int64_t)z.total_out
 				    : packets_bad(p, "packets are packed in it, which cannot be unpacked");
 }

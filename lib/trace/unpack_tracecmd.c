@@ -28,7 +28,7 @@
 #define TRACECMD_LIBRARY "libtracecmd.so.1"
 #define TRACEEVENT_LIBRARY "libtraceevent.so.1"
 #define INSTANCES_MAX 256
-/* What the library may use: memory and time beside what it needs for each byte of the file; bytes of text per byte */
+/* What the library may use: a part for any file, and a part for each byte of the file. */
 #define MEMORY_FREE (UINT64_C(1) << 30)
 #define MEMORY_PER_BYTE 4U
 #define SECONDS_FREE 60U
@@ -164,7 +164,8 @@ static int tracecmd_child(int fd, int out)
 	if (!tracecmd_load(&t))
 		return TRACECMD_NO_LIBRARY;
 	/* messages of the libraries are not for the user */
-	if (null < 0 || dup2(null, STDOUT_FILENO) < 0 || dup2(null, STDERR_FILENO) < 0 || !tracecmd_confine(fd))
+	if (null < 0 || dup2(null, STDOUT_FILENO) < 0 || dup2(null, STDERR_FILENO) < 0 ||
+	    !tracecmd_confine(fd))
 		return TRACECMD_BAD;
 	return tracecmd_report(&t, fd);
 }
