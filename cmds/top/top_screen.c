@@ -520,7 +520,7 @@ static bool screen_is_enter(int key)
 	return key == '\n' || key == '\r' || key == KEY_ENTER;
 }
 
-/* Columns without a value or without room are not in the header; without a header there are no rows, either. */
+/* The header lacks columns without a value or without room. Without rows, there is no header. */
 static bool screen_is_sortable(const struct grt_column *c)
 {
 	const struct screen_header *h = &screen.header;
@@ -670,7 +670,7 @@ static int screen_key(struct top *t, int key)
 	return 0;
 }
 
-/* A key refers to the rows after the key before it, which may have come at the same time: so each is shown. */
+/* Keys may come together: each refers to the rows as the key before it left them, so each one is shown. */
 int top_screen_keys(struct top *t)
 {
 	int key, ret = 0;

@@ -244,7 +244,7 @@ printf '%s\n' '2s comp_1 700ms count=2 every=1s' '9s comp_0 1us' >third
 for client in first second third; do
 	"$player" -q -o $client.csv $client &
 	player_pid=$!
-	players+=($player_pid)
+	players+=("$player_pid")
 	while kill -0 $player_pid 2>/dev/null; do
 		# the last one before the process ends
 		cat /proc/$player_pid/fdinfo/* >$client.new 2>/dev/null
