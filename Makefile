@@ -23,7 +23,7 @@ INJECTDIR ?= $(PREFIX)/lib/grtrace
 MANDIR	?= $(PREFIX)/share/man
 DOCDIR	?= $(PREFIX)/share/doc/grtrace
 COMPDIR	?= $(PREFIX)/share/bash-completion/completions
-ZSHDIR	?= $(PREFIX)/share/zsh/vendor-completions
+ZSHDIR	?= $(PREFIX)/share/zsh/site-functions
 FISHDIR	?= $(PREFIX)/share/fish/vendor_completions.d
 SCHEMADIR ?= $(PREFIX)/share/grtrace
 UNITDIR	?= $(PREFIX)/lib/systemd/system
@@ -37,7 +37,13 @@ STRIP	?= strip
 OBJCOPY	?= objcopy
 
 # What the compiler builds for.
-MACHINE	:= $(firstword $(subst -, ,$(shell $(CC) -dumpmachine)))
+MACHINE	:= $(firstword $(subst -, ,$(shell $(CC) -dumpmachine 2>/dev/null)))
+# Other targets need no compiler, or install one.
+ifeq ($(MACHINE),)
+ifneq ($(filter all modules fuzz install install-strip unit-tests,$(or $(MAKECMDGOALS),all)),)
+$(error cannot build: there is no compiler '$(CC)'. Try: tools/setup build, which installs the Debian packages that the build needs; `make check-deps` lists them by part)
+endif
+endif
 BPF_ARCH := $(patsubst x86_64,x86,$(patsubst aarch64,arm64,$(MACHINE)))
 
 VERSION	:= $(shell sed -n 's/^\#define GRT_VERSION "\(.*\)"/\1/p' include/grtrace/version.h)
@@ -230,7 +236,7 @@ INJECT_CFLAGS := -std=gnu11 -D_GNU_SOURCE=1 $(WARN) -Iinclude -Ilib -Iinject -fP
 INJECT_OBJ := $(patsubst %.c,$(O)/inject/%.o,$(INJECT_SRC))
 # In an older glibc they have what a newer one has in libc.so.6. Their names are all that is left there.
 OLD_LIBS := $(shell for l in dl.so.2 pthread.so.0; do \
-	   [ "$$($(CC) -print-file-name=lib$$l)" = lib$$l ] || echo -l:lib$$l; done)
+	   [ "$$($(CC) -print-file-name=lib$$l 2>/dev/null)" = lib$$l ] || echo -l:lib$$l; done)
 
 $(O)/inject/%.o: %.c $(O)/flags
 	@mkdir -p $(@D)

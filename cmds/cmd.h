@@ -153,8 +153,12 @@ int cmd_fail(int status, const char *why, const char *fix, const char *fmt, ...)
 /** cmd_open_status - the exit status if a trace cannot be opened. @code: a negative errno */
 int cmd_open_status(int code);
 
-/** cmd_no_input - prints that there is neither @path nor a loaded module to read. Return: EXIT_MISSING */
-int cmd_no_input(const char *path);
+/**
+ * cmd_no_input - prints that there is neither @path nor a module to read
+ * @live: why the module cannot be read, a negative errno
+ * Return: EXIT_MISSING
+ */
+int cmd_no_input(const char *path, int live);
 
 /**
  * cmd_buffer_usage - checks a size of --buffer against the range of the kernel module, which also holds for

@@ -82,12 +82,15 @@ int cmd_open_status(int code)
 	return code == -EACCES || code == -EPERM ? EXIT_MISSING : EXIT_FAILED;
 }
 
-int cmd_no_input(const char *path)
+int cmd_no_input(const char *path, int live)
 {
+	bool denied = live == -EACCES || live == -EPERM;
 	char fix[128];
 
 	snprintf(fix, sizeof(fix), "grtrace record -- PROGRAM, or grtrace %s PATH", cmd_name);
-	return cmd_fail(EXIT_MISSING, "and the kernel module, which grtrace could read live, is not loaded",
+	return cmd_fail(EXIT_MISSING,
+			denied ? "and only root may read the kernel module live"
+			       : "and the kernel module, which grtrace could read live, is not loaded",
 			fix, "no ./%s here", path);
 }
 

@@ -14,6 +14,8 @@
 #include <unistd.h>
 
 #include "cmd.h"
+#include "host/as_user.h"
+#include "privileges.h"
 #include "sources/cuda_ask.h"
 
 #define MARK "# grtrace start --cuda made this file, grtrace stop --cuda removes it."
@@ -52,6 +54,23 @@ static int default_dir(const char *service, char *dir)
 	return n < PATH_MAX - 32
 		       ? EXIT_DONE
 		       : cmd_fail(EXIT_FAILED, "its path is too long", NULL, "cannot use %.60s...", dir);
+}
+
+/*
+ * sudo may keep HOME: the files there are the user's, and so is where links in it lead. Until as_user_end().
+ */
+static void default_begin(const char *service)
+{
+	const char *config = getenv("XDG_CONFIG_HOME"), *home = getenv("HOME");
+	char inside[PATH_MAX + 2];
+	uid_t uid = (uid_t)-1;
+	gid_t gid = (gid_t)-1;
+
+	if (service)
+		return;
+	privileges_user(&uid, &gid);
+	snprintf(inside, sizeof(inside), "%s/.", config && *config == '/' ? config : home);
+	as_user_begin_at(uid, gid, inside);
 }
 
 static int default_make_dirs(char *dir)
@@ -126,6 +145,7 @@ int cuda_default_set(const char *service)
 {
 	char dir[PATH_MAX], path[PATH_MAX + 32], library[PATH_MAX];
 	int ret = default_service_usage(service);
+	bool foreign;
 
 	if (ret == EXIT_DONE)
 		ret = default_dir(service, dir);
@@ -140,9 +160,12 @@ int cuda_default_set(const char *service)
 				"its path has characters that have a special meaning for systemd",
 				"make install", "cannot name %s", library);
 	snprintf(path, sizeof(path), "%s/" NAME, dir);
-	if (default_is_foreign(path))
+	default_begin(service);
+	foreign = default_is_foreign(path);
+	ret = foreign ? 0 : default_make_dirs(dir) ?: default_write(path, library, service);
+	as_user_end();
+	if (foreign)
 		return default_refuse(path);
-	ret = default_make_dirs(dir) ?: default_write(path, library, service);
 	if (ret)
 		return cmd_fail(EXIT_FAILED, strerror(-ret), service ? "sudo grtrace start --cuda ..." : NULL,
 				"cannot write %s", path);
@@ -153,25 +176,29 @@ int cuda_default_set(const char *service)
 int cuda_default_unset(const char *service)
 {
 	char dir[PATH_MAX], path[PATH_MAX + 32];
-	int ret = default_service_usage(service);
-	bool there;
+	int ret = default_service_usage(service), code = 0;
+	bool foreign;
 
 	if (ret == EXIT_DONE)
 		ret = default_dir(service, dir);
 	if (ret != EXIT_DONE)
 		return ret;
 	snprintf(path, sizeof(path), "%s/" NAME, dir);
-	if (default_is_foreign(path))
-		return default_refuse(path);
-	there = !unlink(path);
-	if (!there && errno != ENOENT)
-		return cmd_fail(EXIT_FAILED, strerror(errno), "sudo grtrace stop --cuda ...",
-				"cannot remove %s", path);
+	default_begin(service);
+	foreign = default_is_foreign(path);
+	if (!foreign && unlink(path))
+		code = errno;
 	/* removes the directory if it contained only this file */
-	if (rmdir(dir))
+	if (!foreign && (!code || code == ENOENT) && rmdir(dir))
 		errno = 0;
+	as_user_end();
+	if (foreign)
+		return default_refuse(path);
+	if (code && code != ENOENT)
+		return cmd_fail(EXIT_FAILED, strerror(code), "sudo grtrace stop --cuda ...",
+				"cannot remove %s", path);
 	cmd_put_text(stdout, path);
-	puts(there ? " is deleted: programs that start from now on run without the library"
+	puts(!code ? " is deleted: programs that start from now on run without the library"
 		   : ": there is no such file, so programs begin without the library already");
 	return cmd_close_stdout();
 }

@@ -285,8 +285,8 @@ static int dump_live(struct dump *d)
 	struct grt_err err;
 	int ret = kmod_open(&k, &err);
 
-	if (ret == -ENODEV || ret == -ENOENT)
-		return cmd_no_input(DEFAULT_INPUT);
+	if (ret == -ENODEV || ret == -ENOENT || ret == -EACCES || ret == -EPERM)
+		return cmd_no_input(DEFAULT_INPUT, ret);
 	if (!ret)
 		ret = kmod_live_session(&k, &s, &err);
 	ret = ret ? cmd_error(kmod_exit_status(ret), &err) : filter_session(&opt_filter, s, true);

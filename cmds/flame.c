@@ -156,7 +156,7 @@ static const char *flame_recorder(const struct grt_flame_shape *shape)
 	case GRT_FLAME_WEIGHT_PEAK:
 		return "grtrace record -e cuda -- PROG, or -e nvmem, of all processes on NVIDIA's driver";
 	default:
-		return "grtrace record --stack=bpf -- PROG";
+		return "grtrace record --stack=bpf -- PROG; or --weight wall, where threads were followed (-e sched)";
 	}
 }
 

@@ -42,6 +42,18 @@ static int flame_clock_no_answer(int code, const char *path)
 	return cmd_fail(EXIT_FAILED, strerror(-code), NULL, "cannot read %s", path);
 }
 
+/* Stacks that name their launches are joined without their times, so the offset has no effect. */
+static bool flame_clock_needless(const struct grt_seeds *s)
+{
+	const struct grt_seeds_count n = grt_seeds_count(s);
+
+	if (!n.samples || n.named < n.samples)
+		return false;
+	fputs("grtrace flame: clock offset: not needed, because each stack has the correlation id of its launch\n",
+	      stderr);
+	return true;
+}
+
 /* The estimate is the offset of the stacks; that of the launches is its negative. */
 static int flame_clock_estimate(struct grt_seeds *s, int fd, const char *path, int64_t *offset)
 {
@@ -74,7 +86,8 @@ int flame_clock_set(struct grt_seeds *s, double window, const char *offset, int 
 	int status = EXIT_DONE;
 
 	if (offset && !strcmp(offset, "auto")) {
-		status = flame_clock_estimate(s, fd, path, &apart);
+		if (!flame_clock_needless(s))
+			status = flame_clock_estimate(s, fd, path, &apart);
 	} else if (offset) {
 		errno = 0;
 		apart = strtoll(offset, &end, 10);

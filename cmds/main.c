@@ -167,6 +167,12 @@ static void hold_standard_files(void)
 		close(fd);
 }
 
+/* Its options name files and programs, so a set-user-ID program would do anything for anybody. */
+static bool is_set_id(void)
+{
+	return geteuid() != getuid() || getegid() != getgid();
+}
+
 int main(int argc, char **argv)
 {
 	const struct cmd_row *row = command_of_program(argv[0]);
@@ -175,6 +181,12 @@ int main(int argc, char **argv)
 	hold_standard_files();
 	/* a message is written at once, so that messages of several programs do not mix */
 	setvbuf(stderr, NULL, _IOLBF, BUFSIZ);
+	if (is_set_id())
+		return cmd_fail(
+			EXIT_FAILED,
+			"its options name files and programs, so everybody could do anything as its owner",
+			"chmod u-s,g-s of the program, and sudo grtrace",
+			"the program does not run with a set-user-ID or set-group-ID bit");
 	if (row)
 		return run_command(row, argc - 1, argv + 1);
 	if (argc > 1 && !strcmp(argv[1], "--no-pager")) {

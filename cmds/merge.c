@@ -14,6 +14,7 @@
 
 #include "inputs.h"
 #include "base/say.h"
+#include "base/units.h"
 #include "merge.h"
 #include "filter.h"
 #include "terminal.h"
@@ -131,6 +132,7 @@ static int merge_estimate(struct merging *run, struct grt_offset *o, struct grt_
 static int offset_auto(struct merging *run)
 {
 	struct grt_err err = {.what = ""};
+	char others[GRT_UNITS_MAX], more[GRT_UNITS_MAX + 64] = "";
 	struct grt_offset *o;
 	int ret;
 
@@ -141,10 +143,14 @@ static int offset_auto(struct merging *run)
 	if (ret)
 		return cmd_error(EXIT_FAILED, &err);
 	run->estimated = true;
+	if (run->offset.others) {
+		grt_units_ns(others, run->offset.others);
+		snprintf(more, sizeof(more), "; the others differ by up to %s: the clocks may drift", others);
+	}
 	grt_say(stderr,
 		"grtrace merge: clock offset %+" PRId64 " ns, off by at most %" PRIu64 " ns: fits %" PRIu64
-		" of %" PRIu64 " {job' ioctl|jobs' ioctls}%s\n",
-		run->offset.ns, run->offset.error, run->offset.agree, run->offset.pairs,
+		" of %" PRIu64 " {job's ioctl|jobs' ioctls}%s%s\n",
+		run->offset.ns, run->offset.error, run->offset.agree, run->offset.pairs, more,
 		run->offset.same ? "; the clocks may be the same" : "");
 	return EXIT_DONE;
 }
@@ -190,6 +196,32 @@ static int merge_set_offset(struct merging *run)
 	}
 	grt_merge_offset(run->merge, moved_input(), run->offset.ns);
 	return status;
+}
+
+/* CLOCK_MONOTONIC begins with the boot: times of two boots have no order. */
+static void merge_note_boots(const struct merging *run)
+{
+	const char *first = NULL, *boot;
+	char path[2][512];
+
+	for (unsigned int i = 0, of = 0; i < grt_merge_inputs(run->merge) && !opt.offset; i++) {
+		boot = grt_session_env(grt_merge_session(run->merge, i), "boot_id");
+		if (!boot || !*boot)
+			continue;
+		if (!first) {
+			first = boot;
+			of = i;
+		}
+		if (!strcmp(first, boot))
+			continue;
+		grt_escape(GRT_ESCAPE_TERM, path[0], sizeof(path[0]), run->path[of], strlen(run->path[of]));
+		grt_escape(GRT_ESCAPE_TERM, path[1], sizeof(path[1]), run->path[i], strlen(run->path[i]));
+		fprintf(stderr,
+			"grtrace merge: %s and %s are of different boots, so their clocks differ and the order of their events is "
+			"unknown\n  try: --cpu FILE --gpu FILE --clock-offset NS|auto\n",
+			path[0], path[1]);
+		return;
+	}
 }
 
 /* ----------------------------------------------------------------- output */
@@ -329,6 +361,8 @@ static int merge_run(int argc, char **argv)
 	status = merge_add_inputs(&run, argc, argv);
 	if (status == EXIT_DONE)
 		status = merge_set_offset(&run);
+	if (status == EXIT_DONE)
+		merge_note_boots(&run);
 	if (status == EXIT_DONE)
 		status = reading_merge_span(run.merge, &opt.filter.from, &opt.filter.to, &run.from, &run.to);
 	if (status == EXIT_DONE)

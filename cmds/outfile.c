@@ -87,7 +87,7 @@ int outfile_failed(const struct outfile *o, int code, struct grt_err *err)
 			   "cannot write to %s", o->path ? o->path : "standard output");
 }
 
-static int outfile_open_failed(const char *path, int code, struct grt_err *err)
+const char *outfile_fix(int code)
 {
 	static const struct {
 		int code;
@@ -101,12 +101,17 @@ static int outfile_open_failed(const char *path, int code, struct grt_err *err)
 		{ENAMETOOLONG, "a shorter name"},
 		{ENOSPC, "free space on the disk, or write elsewhere"},
 	};
-	const char *fix = "another file";
 
 	for (size_t i = 0; i < sizeof(fixes) / sizeof(fixes[0]); i++)
 		if (fixes[i].code == code)
-			fix = fixes[i].fix;
-	return grt_err_set(err, -code, strerror(code), fix, "cannot create %s", path);
+			return fixes[i].fix;
+	return NULL;
+}
+
+static int outfile_open_failed(const char *path, int code, struct grt_err *err)
+{
+	return grt_err_set(err, -code, strerror(code), outfile_fix(code) ?: "another file",
+			   "cannot create %s", path);
 }
 
 /*

@@ -37,6 +37,9 @@ int outfile_open(struct outfile *o, const char *path, struct grt_err *err);
  */
 int outfile_now(struct outfile *o, const char *path, struct grt_err *err);
 
+/** outfile_fix - what to type if a file or directory cannot be made because of this errno; NULL: unknown */
+const char *outfile_fix(int code);
+
 /** outfile_directory - creates a directory, mode 0700, unless it exists. Return: 0 or a negative errno */
 int outfile_directory(const char *path, struct grt_err *err);
 

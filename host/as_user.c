@@ -65,17 +65,47 @@ static void directory_of(const char *path, char *dir)
 		snprintf(dir, PATH_MAX, "%.*s", slash == path ? 1 : (int)(slash - path), path);
 }
 
+static bool is_writable_by_root_only(int fd)
+{
+	struct stat st;
+
+	return !fstat(fd, &st) && !st.st_uid && !(st.st_mode & 022);
+}
+
+static int open_without_links(const char *dir)
+{
+	struct open_how how = {.flags = O_PATH | O_DIRECTORY | O_CLOEXEC, .resolve = RESOLVE_NO_SYMLINKS};
+
+	return (int)syscall(SYS_openat2, AT_FDCWD, dir, &how, sizeof(how));
+}
+
 /* Return: whether no other user can have put anything at this place, or on the way to it. */
 static bool is_roots(const char *dir)
 {
-	struct open_how how = {.flags = O_PATH | O_DIRECTORY | O_CLOEXEC, .resolve = RESOLVE_NO_SYMLINKS};
-	int fd = (int)syscall(SYS_openat2, AT_FDCWD, dir, &how, sizeof(how));
-	struct stat st;
-	bool is = fd >= 0 && !fstat(fd, &st) && !st.st_uid && !(st.st_mode & 022);
+	int fd = open_without_links(dir);
+	bool is = fd >= 0 && is_writable_by_root_only(fd);
 
 	if (fd >= 0)
 		close(fd);
 	return is;
+}
+
+bool as_user_is_roots(int dir, const char *path)
+{
+	int fd = open_without_links(path);
+	struct stat ours, there;
+	bool is = fd >= 0 && is_writable_by_root_only(fd) && !fstat(fd, &there) && !fstat(dir, &ours) &&
+		  ours.st_dev == there.st_dev && ours.st_ino == there.st_ino;
+
+	if (fd >= 0)
+		close(fd);
+	return is;
+}
+
+/* Return: whether the present user for files may create files there: AT_EACCESS is about this user. */
+static bool may_create_in(int at, const char *dir)
+{
+	return !faccessat(at, dir, W_OK | X_OK, AT_EACCESS) || (errno != EACCES && errno != EPERM);
 }
 
 bool as_user_begin_at(uid_t uid, gid_t gid, const char *path)
@@ -86,12 +116,22 @@ bool as_user_begin_at(uid_t uid, gid_t gid, const char *path)
 	if (!before.is_user)
 		return false;
 	directory_of(path, dir);
-	/* with these calls, the kernel returns the present user for files */
-	if (!faccessat(AT_FDCWD, dir, W_OK | X_OK, AT_EACCESS) || (errno != EACCES && errno != EPERM))
+	if (may_create_in(AT_FDCWD, dir))
 		return true;
 	as_user_end();
 	if (is_roots(dir))
 		return false;
 	as_user_begin(uid, gid);
 	return true;
+}
+
+bool as_user_begin_in(uid_t uid, gid_t gid, int dir)
+{
+	as_user_begin(uid, gid);
+	if (!before.is_user)
+		return false;
+	if (may_create_in(dir, ".") || !is_writable_by_root_only(dir))
+		return true;
+	as_user_end();
+	return false;
 }

@@ -27,4 +27,18 @@ void as_user_end(void);
  */
 bool as_user_begin_at(uid_t uid, gid_t gid, const char *path);
 
+/**
+ * as_user_begin_in - as_user_begin_at() for what is created and replaced in an open directory
+ *
+ * What another user made in the directory must not be changed by its name: that user can put another file in
+ * its place. What the user creates needs no change.
+ */
+bool as_user_begin_in(uid_t uid, gid_t gid, int dir);
+
+/**
+ * as_user_is_roots - whether only root can write to the directory @dir, and @path leads there without a
+ * symbolic link
+ */
+bool as_user_is_roots(int dir, const char *path);
+
 #endif /* GRTRACE_AS_USER_H */

@@ -255,7 +255,7 @@ static void open_map(struct symbols *s, const struct process *p)
 	int fd;
 
 	snprintf(path, sizeof(path), "/tmp/perf-%d.map", (int)p->pid);
-	fd = grt_open_regular(path, MAP_MAX);
+	fd = grt_open_no_link(path, MAP_MAX);
 	if (fd < 0)
 		return;
 	if (!fstat(fd, &st) && (!st.st_uid || st.st_uid == geteuid() || st.st_uid == p->uid))

@@ -777,7 +777,9 @@ static void cuda_note_process(struct reading *r, const struct grt_ev_process *p)
 	if (!r->capture->note || r->capture->notes++ >= NOTES_MAX)
 		return;
 	snprintf(text, sizeof(text), "cuda: process %u%s: %s", p->e.pid, p->what == 4 ? " is not traced" : "",
-		 p->text == r->number ? r->string : "unknown reason");
+		 !p->text		? "it has no memory left for the library (ulimit -v)"
+		 : p->text == r->number ? r->string
+					: "unknown reason");
 	r->capture->note(text);
 }
 

@@ -18,11 +18,15 @@
 #include <unistd.h>
 
 #include "base/grow.h"
+#include "host/as_user.h"
 #include "trace/cuda_recording.h"
 #include "trace/packet.h"
 
 /* Larger than all packets of the library. */
 #define PACKET_MAX ((size_t)64 << 20)
+/* Most memory for incomplete packets of all processes, and what a process keeps between packets. */
+#define HELD_MAX ((size_t)512 << 20)
+#define ROOM_KEPT ((size_t)1 << 20)
 /* Most streams of a process. */
 #define STREAMS_MAX 64U
 #define NOWHERE UINT32_MAX
@@ -66,10 +70,11 @@ struct intake_place {
  * @dir: directory of the socket, -1: there is none
  * @process: including processes without a descriptor
  * @places: number of places in use
+ * @held: bytes of memory for the packets of all processes
  * @whole: the process with a complete packet; NOWHERE: none has one
  * @last: the place that was read last
  * @stopped: no further connections are accepted; @over: the time for the last packets has passed
- * @refused: processes for which there was no room; @broken: processes that sent invalid data
+ * @refused: processes for which there was no room, or no memory; @broken: processes that sent invalid data
  */
 struct cuda_intake {
 	struct cuda_intake_ops ops;
@@ -82,6 +87,7 @@ struct cuda_intake {
 	struct intake_place place[CUDA_INTAKE_PLACES];
 	uint32_t places;
 	uint64_t ends;
+	size_t held;
 	uint32_t whole;
 	uint32_t last;
 	bool stopped;
@@ -122,6 +128,14 @@ static int intake_add_process(struct cuda_intake *in, int fd)
 	return 0;
 }
 
+static void intake_free_packet(struct cuda_intake *in, struct intake_process *p)
+{
+	free(p->buf);
+	p->buf = NULL;
+	in->held -= p->room;
+	p->room = 0;
+}
+
 static void intake_end_process(struct cuda_intake *in, uint32_t number)
 {
 	struct intake_process *p = &in->process[number];
@@ -129,9 +143,7 @@ static void intake_end_process(struct cuda_intake *in, uint32_t number)
 	epoll_ctl(in->poll, EPOLL_CTL_DEL, p->fd, NULL);
 	close(p->fd);
 	p->fd = -1;
-	free(p->buf);
-	p->buf = NULL;
-	p->room = 0;
+	intake_free_packet(in, p);
 	in->processes--;
 	for (uint32_t i = 0; i < in->places; i++)
 		if (in->place[i].of == number) {
@@ -141,12 +153,17 @@ static void intake_end_process(struct cuda_intake *in, uint32_t number)
 	in->ops.ended(in->ops.arg, number);
 }
 
+/* A bounded number at a time: processes that connect without end must not keep the recorder from its work. */
 static void intake_accept(struct cuda_intake *in)
 {
 	int fd;
 
-	while ((fd = accept4(in->listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK)) >= 0)
+	for (unsigned int i = 0; i < CUDA_INTAKE_PROCESSES; i++) {
+		fd = accept4(in->listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+		if (fd < 0)
+			return;
 		intake_add_process(in, fd);
+	}
 }
 
 /* ------------------------------------------------------------------- places */
@@ -227,8 +244,21 @@ static ssize_t intake_wants(const struct intake_process *p)
 	return (ssize_t)(size - p->got);
 }
 
+/* Makes room for so many bytes. Return: 0 or -ENOMEM */
+static int intake_grow(struct cuda_intake *in, struct intake_process *p, size_t size)
+{
+	size_t before = p->room;
+	int ret;
+
+	if (size > before && size > ROOM_KEPT && in->held - before + size > HELD_MAX)
+		return -ENOMEM;
+	ret = grt_grow(&p->buf, &p->room, size, sizeof(struct grt_packet));
+	in->held += p->room - before;
+	return ret;
+}
+
 /* Return: 1: a packet is complete, -EAGAIN, 0: the process has ended, or another -errno */
-static int intake_fill(struct intake_process *p)
+static int intake_fill(struct cuda_intake *in, struct intake_process *p)
 {
 	ssize_t wants, n;
 
@@ -236,7 +266,7 @@ static int intake_fill(struct intake_process *p)
 		wants = intake_wants(p);
 		if (wants <= 0)
 			return wants ? (int)wants : 1;
-		if (grt_grow(&p->buf, &p->room, p->got + (size_t)wants, sizeof(struct grt_packet)))
+		if (intake_grow(in, p, p->got + (size_t)wants))
 			return -ENOMEM;
 		n = read(p->fd, p->buf + p->got, (size_t)wants);
 		if (n < 0 && errno == EINTR)
@@ -254,7 +284,7 @@ static int intake_fill(struct intake_process *p)
 static bool intake_take_from(struct cuda_intake *in, uint32_t number)
 {
 	struct intake_process *p = &in->process[number];
-	int ret = p->fd < 0 ? -EAGAIN : intake_fill(p);
+	int ret = p->fd < 0 ? -EAGAIN : intake_fill(in, p);
 
 	if (ret == 1)
 		ret = intake_settle(in, number, (struct grt_packet *)p->buf) ?: 1;
@@ -266,7 +296,7 @@ static bool intake_take_from(struct cuda_intake *in, uint32_t number)
 	}
 	if (ret == -EAGAIN)
 		return false;
-	in->refused += ret == -ENOSPC;
+	in->refused += ret == -ENOSPC || ret == -ENOMEM;
 	in->broken += ret == -EPROTO;
 	intake_end_process(in, number);
 	return false;
@@ -298,6 +328,8 @@ static ssize_t intake_hand_on(struct cuda_intake *in, void *buf, size_t len)
 	if (p->sent == p->got) {
 		p->got = 0;
 		in->whole = NOWHERE;
+		if (p->room > ROOM_KEPT)
+			intake_free_packet(in, p);
 	}
 	return (ssize_t)n;
 }
@@ -338,9 +370,15 @@ int cuda_intake_new(struct cuda_intake **out, const struct cuda_intake_ops *ops,
 	return 0;
 }
 
-int cuda_intake_listen(struct cuda_intake *in, int dir, uid_t uid, gid_t gid, struct grt_err *err)
+/*
+ * Makes the socket with its mode and owner: in a directory of the user, the name may lead elsewhere a moment
+ * later. Return: 0 or -1 with errno set
+ */
+static int intake_bind(int listener, int dir, uid_t uid, gid_t gid)
 {
 	struct sockaddr_un at = {.sun_family = AF_UNIX};
+	mode_t mask = umask(0177);
+	bool as_user = as_user_begin_in(uid, gid, dir);
 	int ret;
 
 	/*
@@ -349,14 +387,24 @@ int cuda_intake_listen(struct cuda_intake *in, int dir, uid_t uid, gid_t gid, st
 	 */
 	snprintf(at.sun_path, sizeof(at.sun_path), "/proc/self/fd/%d/" GRT_CUDA_SOCKET, dir);
 	unlinkat(dir, GRT_CUDA_SOCKET, 0);
+	ret = bind(listener, (const struct sockaddr *)&at, sizeof(at));
+	as_user_end();
+	umask(mask);
+	/* in a directory where only root can put anything */
+	if (!ret && !as_user && uid != (uid_t)-1)
+		ret = fchownat(dir, GRT_CUDA_SOCKET, uid, gid, AT_SYMLINK_NOFOLLOW);
+	return ret;
+}
+
+int cuda_intake_listen(struct cuda_intake *in, int dir, uid_t uid, gid_t gid, struct grt_err *err)
+{
+	int ret;
+
 	in->listener = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-	if (in->listener < 0 || bind(in->listener, (const struct sockaddr *)&at, sizeof(at)))
+	if (in->listener < 0 || intake_bind(in->listener, dir, uid, gid))
 		return grt_err_set(err, -errno, strerror(errno), NULL,
 				   "cannot make a socket in the recording's directory");
 	in->dir = dir;
-	if (fchmodat(dir, GRT_CUDA_SOCKET, 0600, 0) ||
-	    (uid != (uid_t)-1 && fchownat(dir, GRT_CUDA_SOCKET, uid, gid, AT_SYMLINK_NOFOLLOW)))
-		errno = 0;
 	ret = listen(in->listener, CUDA_INTAKE_PROCESSES) ? -errno : intake_watch(in, in->listener, LISTENER);
 	return ret ? grt_err_set(err, ret, strerror(-ret), NULL, "cannot listen for packets of CUDA") : 0;
 }
@@ -395,7 +443,7 @@ const char *cuda_intake_text(struct cuda_intake *in)
 		return NULL;
 	snprintf(
 		in->text, sizeof(in->text),
-		"processes that are not, or not wholly, recorded: %u beyond %d at once, %u that sent something else, %u that did not end their part",
+		"processes that are not, or not wholly, recorded: %u beyond %d at once or without memory, %u that sent something else, %u that did not end their part",
 		in->refused, CUDA_INTAKE_PROCESSES, in->broken, in->unfinished);
 	return in->text;
 }

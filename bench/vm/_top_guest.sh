@@ -70,4 +70,9 @@ for program in $PROGRAMS; do
 	measure "$program" record record -e drm -o run.grt
 	measure "$program" top top -e drm --json
 	measure "$program" keeps top -e drm --json -o run.grt
+	measure "$program" stacks top -e drm --stack --json
+	insmod /mnt/build/kernel/grtrace.ko
+	insmod /mnt/build/kernel/grtrace_drm_bridge.ko
+	measure "$program" module top -e kmod --json
+	rmmod grtrace_drm_bridge grtrace
 done

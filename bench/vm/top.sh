@@ -11,7 +11,7 @@
 
 # shellcheck source=bench/vm/_lib.sh
 . "$(dirname -- "$0")/_lib.sh"
-prepare grtrace tools/softgpu-run kernel/grtrace_softgpu.ko
+prepare grtrace tools/softgpu-run kernel/grtrace_softgpu.ko kernel/grtrace.ko kernel/grtrace_drm_bridge.ko
 
 figures=$(guest --icount --no-gpu --mem 1024 --timeout 1800 -- env PROGRAMS="${PROGRAMS:-/mnt/build/grtrace}" \
 	bash bench/vm/_top_guest.sh "${JOBS:-20000}" "${RATE:-10000}" 2>/dev/null) || {
@@ -20,10 +20,15 @@ figures=$(guest --icount --no-gpu --mem 1024 --timeout 1800 -- env PROGRAMS="${P
 }
 
 awk '
-	BEGIN { printf "%-24s %10s %10s %10s %10s %10s\n", "instructions per job", "process", "ratio", "BPF", "jobs", "lost" }
+	BEGIN {
+		title["keeps"] = "top -o DIR"
+		title["stacks"] = "top --stack"
+		title["module"] = "top -e kmod"
+		printf "%-24s %10s %10s %10s %10s %10s\n", "instructions per job", "process", "ratio", "BPF", "jobs", "lost"
+	}
 	NF == 6 {
 		if ($2 == "record") base = $3 / $5
-		printf "%-24s %10.0f %10.2f %10.0f %10d %10d\n", $2 == "keeps" ? "top -o DIR" : $2, $3 / $5, $3 / $5 / base, $4 / $5, $5, $6
+		printf "%-24s %10.0f %10.2f %10.0f %10d %10d\n", ($2 in title) ? title[$2] : $2, $3 / $5, $3 / $5 / base, $4 / $5, $5, $6
 		lost += $6
 		rows++
 	}

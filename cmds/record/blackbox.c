@@ -238,7 +238,6 @@ static int box_fill(struct box *b, struct grt_err *err)
 
 	if (ret)
 		return ret;
-	recording_give(&b->snapshot, "metadata");
 	ret = b->ops.files(b->ops.arg, &b->snapshot, err);
 	return ret ?: box_carry(b, err) ?: box_write_kept(b, err);
 }
@@ -290,8 +289,6 @@ int box_end(struct box *b, uint64_t to, struct grt_err *err)
 		b->before[i] += b->window[i].window.counted;
 	if (!ret)
 		ret = b->ops.metadata(b->ops.arg, b->snapshot.dir, b->window[0].window.from, to, err);
-	if (!ret)
-		recording_give(&b->snapshot, "metadata");
 	recording_close(&b->snapshot);
 	return ret;
 }

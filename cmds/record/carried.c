@@ -11,6 +11,9 @@
 
 #define PACKET_BYTES ((size_t)64 << 10)
 
+/* This part of the memory has replaced records, so that not each new one moves all others. */
+#define CARRIED_GAP 8
+
 static void carried_drop_oldest(struct carried *c)
 {
 	c->dropped += ((const struct grt_event *)(c->data + c->stays + c->dropped))->size;
@@ -30,9 +33,10 @@ static void carried_close_gap(struct carried *c)
 
 static int carried_keep(struct carried *c, const struct grt_event *e)
 {
-	while (c->used - c->dropped + e->size > c->most && c->stays + c->dropped < c->used)
+	while (c->used - c->dropped + e->size > c->most - c->most / CARRIED_GAP &&
+	       c->stays + c->dropped < c->used)
 		carried_drop_oldest(c);
-	if (c->used + e->size > c->room && c->dropped >= c->room / 4 && c->room)
+	if (c->used + e->size > c->most)
 		carried_close_gap(c);
 	if (grt_grow(&c->data, &c->room, c->used + e->size, PACKET_BYTES))
 		return -ENOMEM;

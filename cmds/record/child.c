@@ -146,6 +146,7 @@ int child_fork(struct child *c, char **argv, int err_fd, const char *user, struc
 static void set_ended(struct child *c, int status)
 {
 	c->ended = true;
+	c->by_signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
 	c->status = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 

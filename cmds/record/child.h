@@ -17,7 +17,8 @@
  * @failed: the pipe that brings the errno of a failed exec
  * @pidfd: readable when it has ended; -1 on kernels without pidfds
  * @ended: it was waited for
- * @status: its exit status, as a shell has it (128 + signal), once @ended
+ * @status: its exit status, as a shell has it (128 + signal), once @ended; @by_signal: the signal that ended
+ * it, 0: none
  */
 struct child {
 	pid_t pid;
@@ -26,6 +27,7 @@ struct child {
 	int pidfd;
 	bool ended;
 	int status;
+	int by_signal;
 };
 
 /**

@@ -19,8 +19,20 @@ static void machine_clocks(char *text, size_t room)
 		 (unsigned long long)grt_clock_ns(CLOCK_MONOTONIC_RAW));
 }
 
+static void machine_read_boot(char *text, size_t room)
+{
+	FILE *f = fopen("/proc/sys/kernel/random/boot_id", "re");
+
+	*text = '\0';
+	if (f && fgets(text, (int)room, f))
+		text[strcspn(text, "\n")] = '\0';
+	if (f)
+		fclose(f);
+}
+
 void machine_begin(struct machine *m)
 {
+	machine_read_boot(m->boot_id, sizeof(m->boot_id));
 	m->realtime_offset = (int64_t)(grt_clock_ns(CLOCK_REALTIME) - grt_clock_ns(CLOCK_MONOTONIC));
 	machine_clocks(m->clock_start, sizeof(m->clock_start));
 }
@@ -54,6 +66,8 @@ int machine_describe(struct machine *m, const char *state, const char *command, 
 	known_gpus_env(m->gpus, sizeof(m->gpus));
 	env[n++] = (struct grt_env){"state", state};
 	env[n++] = (struct grt_env){"hostname", m->uname.nodename};
+	if (m->boot_id[0])
+		env[n++] = (struct grt_env){"boot_id", m->boot_id};
 	env[n++] = (struct grt_env){"kernel", m->uname.release};
 	env[n++] = (struct grt_env){"kernel_version", m->uname.version};
 	env[n++] = (struct grt_env){"machine", m->uname.machine};

@@ -13,10 +13,12 @@
 /**
  * struct machine - values of metadata, which point into this struct
  * @clock_start, @clock_end: the clocks at the begin and the end; "": it has not ended
+ * @boot_id: id of the system's boot, to which CLOCK_MONOTONIC belongs; "": unknown
  * @realtime_offset: CLOCK_REALTIME - CLOCK_MONOTONIC at the begin, ns
  */
 struct machine {
 	struct utsname uname;
+	char boot_id[40];
 	char gpus[4096];
 	char clock_start[128];
 	char clock_end[128];

@@ -103,13 +103,12 @@ static int metadata_write(struct run *run, const struct about *about, struct grt
 			n = from + machine_leave_out_counts(env + from, n - from);
 	}
 	env[n] = (struct grt_env){NULL, NULL};
-	return grt_metadata_write(about->dir, env, run->machine.realtime_offset, err);
+	return recording_write_metadata(&run->rec, about->dir, env, run->machine.realtime_offset, err);
 }
 
 int record_write_metadata(struct run *run, const char *state, struct grt_err *err)
 {
 	struct about about = {.dir = run->rec.dir, .state = state, .to = UINT64_MAX, .inputs = run->inputs};
-	int ret;
 
 	if (run->rec.dir < 0)
 		return 0;
@@ -117,10 +116,7 @@ int record_write_metadata(struct run *run, const char *state, struct grt_err *er
 		about.from = segments_from(&run->segments);
 		about.gone = run->segments.gone;
 	}
-	ret = metadata_write(run, &about, err);
-	if (!ret)
-		recording_give(&run->rec, "metadata");
-	return ret;
+	return metadata_write(run, &about, err);
 }
 
 /*

@@ -65,6 +65,18 @@ static void program_wait(struct run *run)
 		poll(&end, 1, RECORD_TICK_MS);
 }
 
+/* A shell prints this about a program that it starts itself, but not about one of ours. */
+static void program_note_signal(const struct run *run, const char *name)
+{
+	char text[256];
+
+	if (!run->child.ended || !run->child.by_signal || cmd_signal)
+		return;
+	snprintf(text, sizeof(text), "%.128s was ended by signal %d (%s)", name, run->child.by_signal,
+		 strsignal(run->child.by_signal));
+	record_note(text);
+}
+
 int record_program_status(struct run *run, char **argv)
 {
 	if (!run->child.pid)
@@ -72,6 +84,7 @@ int record_program_status(struct run *run, char **argv)
 	if (!child_poll(&run->child) && !cmd_signal)
 		record_note("recording has ended, waiting for the program to end");
 	program_wait(run);
+	program_note_signal(run, argv[0]);
 	if (run->child.ended)
 		return run->child.status ? run->child.status : run->status;
 	cmd_fail(EXIT_FAILED, "it did not end", NULL, "%s (process %d) is left running", argv[0],

@@ -19,6 +19,7 @@
 #include "trace/metadata.h"
 #include "trace/packet.h"
 #include "trace/segment.h"
+#include "cmds/outfile.h"
 #include "cmds/privileges.h"
 #include "recording.h"
 
@@ -227,8 +228,11 @@ void recording_discard(struct recording *r)
 	if (r->dir < 0)
 		return;
 	remove_files(r->dir);
-	if (r->made)
-		rmdir(r->path);
+	if (!r->made)
+		return;
+	as_user_begin_at(r->uid, r->gid, r->path);
+	rmdir(r->path);
+	as_user_end();
 }
 
 /* Makes room for PATH.old. */
@@ -376,7 +380,8 @@ static int make_dir(struct recording *r, const char *name, struct grt_err *err)
 	int ret = r->box ? recording_enter_box(name, err) : recording_make_room(name, err);
 
 	if (!ret && mkdir(name, 0700))
-		ret = grt_err_set(err, -errno, strerror(errno), NULL, "cannot make the directory %s", name);
+		ret = grt_err_set(err, -errno, strerror(errno), outfile_fix(errno),
+				  "cannot make the directory %s", name);
 	if (ret >= 0) {
 		r->made = !ret;
 		r->dir = r->at = open_dir(name);
@@ -390,15 +395,29 @@ static int make_dir(struct recording *r, const char *name, struct grt_err *err)
 	return ret < 0 ? ret : 0;
 }
 
-/* An existing directory is used if it belongs to this user. */
+/* Nothing in it is removed. */
+static int take_no_dir(struct recording *r, uid_t owner, const char *name, struct grt_err *err)
+{
+	close(r->dir);
+	r->dir = r->at = -1;
+	return grt_err_set(err, -EACCES,
+			   owner ? "it belongs to another user"
+				 : "it belongs to root, and a link of another user may lead there",
+			   "-o DIR, where DIR is new or your own", "cannot record into %s", name);
+}
+
+/*
+ * A directory is used if it belongs to this user. One of root is used if the user cannot have led there: by a
+ * link, or by another directory in the place of the one that was just made.
+ */
 static int take_dir(struct recording *r, const char *name, struct grt_err *err)
 {
 	struct stat st;
 
 	if (fstat(r->dir, &st))
 		return grt_err_set(err, -errno, strerror(errno), NULL, "cannot open %s", name);
-	if (!r->made && r->uid != (uid_t)-1 && st.st_uid && st.st_uid != r->uid)
-		return recording_not_ours(name, err);
+	if (r->uid != (uid_t)-1 && st.st_uid != r->uid && (st.st_uid || !as_user_is_roots(r->dir, name)))
+		return take_no_dir(r, st.st_uid, name, err);
 	/* root's own directory stays visible to others; the files are only for their owner */
 	if ((r->made || st.st_uid || r->uid == (uid_t)-1) && fchmod(r->dir, 0700))
 		return grt_err_set(err, -errno, strerror(errno), NULL, "cannot open %s", name);
@@ -553,14 +572,15 @@ int recording_name_dir(struct recording *r, const char *name)
 
 int recording_enter_dir(struct recording *r)
 {
-	int fd;
+	bool as_user = as_user_begin_in(r->uid, r->gid, r->dir);
+	int ret = mkdirat(r->dir, SEGMENT_NEW, 0700), fd;
 
-	if (mkdirat(r->dir, SEGMENT_NEW, 0700))
-		return -errno;
-	fd = open_segment(r->dir, SEGMENT_NEW);
+	as_user_end();
+	fd = ret ? -1 : open_segment(r->dir, SEGMENT_NEW);
 	if (fd < 0)
 		return -errno;
-	give(r, fd, "", AT_EMPTY_PATH);
+	if (!as_user)
+		give(r, fd, "", AT_EMPTY_PATH);
 	if (r->at != r->dir)
 		close(r->at);
 	r->at = fd;
@@ -572,9 +592,17 @@ int recording_remove_dir(struct recording *r, const char *name)
 	return remove_segment(r->dir, name);
 }
 
-void recording_give_at(struct recording *r, const char *name)
+int recording_write_metadata(const struct recording *r, int dir, const struct grt_env *env,
+			     int64_t realtime_offset, struct grt_err *err)
 {
-	give(r, r->at, name, 0);
+	bool as_user = as_user_begin_in(r->uid, r->gid, dir);
+	int ret = grt_metadata_write(dir, env, realtime_offset, err);
+
+	as_user_end();
+	/* made by root, in a place where no other user may write */
+	if (!ret && !as_user)
+		give(r, dir, "metadata", 0);
+	return ret;
 }
 
 void recording_count_packet(void *arg, const struct grt_packet *p)

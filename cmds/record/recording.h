@@ -9,6 +9,7 @@
 
 #include "host/meter.h"
 #include "trace/cut.h"
+#include "trace/metadata.h"
 #include "cmds/cmd.h"
 #include "segments.h"
 
@@ -111,8 +112,9 @@ int recording_name_dir(struct recording *r, const char *name);
 /** recording_remove_dir - removes such a directory. Return: 0 or -errno */
 int recording_remove_dir(struct recording *r, const char *name);
 
-/** recording_give_at - gives a file in @at to the owner of the others */
-void recording_give_at(struct recording *r, const char *name);
+/** recording_write_metadata - as grt_metadata_write(); the file belongs to the owner of the others */
+int recording_write_metadata(const struct recording *r, int dir, const struct grt_env *env,
+			     int64_t realtime_offset, struct grt_err *err);
 
 /** recording_count_packet - counts the events of a packet; @arg is the struct recording */
 void recording_count_packet(void *arg, const struct grt_packet *p);

@@ -302,7 +302,6 @@ static int segments_write_metadata(struct recording *r, uint64_t to, struct grt_
 
 	if (ret)
 		return ret;
-	recording_give_at(r, "metadata");
 	if (!fstatat(r->at, "metadata", &st, AT_SYMLINK_NOFOLLOW))
 		s->metadata_bytes = on_disk((uint64_t)st.st_size);
 	return 0;

@@ -555,9 +555,9 @@ static int report_page(struct report *r, const char *path)
 
 static int no_input(int ret, const struct grt_err *live)
 {
-	if (ret != -ENODEV && ret != -ENOENT)
+	if (ret != -ENODEV && ret != -ENOENT && ret != -EACCES && ret != -EPERM)
 		return cmd_error(kmod_exit_status(ret), live);
-	return cmd_no_input(DEFAULT_INPUT);
+	return cmd_no_input(DEFAULT_INPUT, ret);
 }
 
 static int report_live(struct report *r)

@@ -135,7 +135,7 @@ static int make_place(struct place *p, const struct rocm_options *opt, const cha
 	/* the program may change its working directory */
 	real = ret ? NULL : realpath(asked, NULL);
 	if (!real)
-		return cmd_fail(EXIT_FAILED, strerror(ret ? -ret : errno), NULL,
+		return cmd_fail(EXIT_FAILED, strerror(ret ? -ret : errno), outfile_fix(ret ? -ret : errno),
 				"cannot make the directory %s", asked);
 	snprintf(p->dir, sizeof(p->dir), "%s", real);
 	free(real);

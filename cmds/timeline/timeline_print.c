@@ -61,6 +61,7 @@ static void timeline_print_write_end(struct timeline *tl)
 	struct grt_pass *pass = &tl->a.pass;
 	const struct grt_health *h = grt_session_health(tl->session);
 
+	pass->health = h;
 	grt_jobs_notes(&tl->notes, tl->a.jobs, h);
 	grt_analyses_notes(&tl->a);
 	note_selection(tl);

@@ -520,9 +520,18 @@ static bool screen_is_enter(int key)
 	return key == '\n' || key == '\r' || key == KEY_ENTER;
 }
 
+/* Columns without a value or without room are not in the header; without a header there are no rows, either. */
 static bool screen_is_sortable(const struct grt_column *c)
 {
-	return c->where & GRT_COLUMN_BRIEF;
+	const struct screen_header *h = &screen.header;
+	size_t length = strlen(c->name);
+
+	if (!(c->where & GRT_COLUMN_BRIEF))
+		return false;
+	for (const char *at = h->line < 0 ? NULL : strstr(h->text, c->name); at; at = strstr(at + 1, c->name))
+		if ((at == h->text || at[-1] == ' ') && (at[length] == ' ' || !at[length]))
+			return true;
+	return h->line < 0;
 }
 
 /* Sorts by the next column that is on the screen. */
@@ -661,16 +670,14 @@ static int screen_key(struct top *t, int key)
 	return 0;
 }
 
+/* A key refers to the rows after the key before it, which may have come at the same time: so each is shown. */
 int top_screen_keys(struct top *t)
 {
-	bool any = false;
 	int key, ret = 0;
 
-	while (!ret && (key = getch()) != ERR) {
-		ret = screen_key(t, key);
-		any = true;
-	}
-	return ret ?: any && screen.shown ? top_screen_show(t) : 0;
+	while (!ret && (key = getch()) != ERR)
+		ret = screen_key(t, key) ?: screen.shown ? top_screen_show(t) : 0;
+	return ret;
 }
 
 /* ------------------------------------------------------------------- terminal */

@@ -35,11 +35,13 @@ void softgpu_client_put(struct softgpu_client *client)
 
 int softgpu_open(struct drm_device *drm, struct drm_file *file)
 {
+	static atomic64_t ids;
 	struct softgpu_client *client = kzalloc(sizeof(*client), GFP_KERNEL_ACCOUNT);
 
 	if (!client)
 		return -ENOMEM;
 	kref_init(&client->ref);
+	client->id = atomic64_inc_return(&ids);
 	client->gpu = to_softgpu(drm);
 	mutex_init(&client->mutex);
 	spin_lock_init(&client->lock);
@@ -166,6 +168,24 @@ void softgpu_postclose(struct drm_device *drm, struct drm_file *file)
 	/* so that the module can be unloaded as soon as the file is closed */
 	wait_event_timeout(client->wait, !READ_ONCE(client->live), CLOSE_WAIT);
 	softgpu_client_put(client);
+}
+
+/**
+ * softgpu_show_fdinfo - what /proc/PID/fdinfo/FD has of an open file, as drm-usage-stats.rst says
+ * @seq: gets the lines
+ * @file: of this device
+ */
+void softgpu_show_fdinfo(struct seq_file *seq, struct file *file)
+{
+	const struct drm_file *drm = file->private_data;
+	const struct softgpu_client *client = drm->driver_priv;
+	struct softgpu *gpu = client->gpu;
+	unsigned int i;
+
+	seq_printf(seq, "drm-driver:\t%s\ndrm-client-id:\t%llu\n", GRTRACE_SOFTGPU_DRIVER, client->id);
+	for (i = 0; i < gpu->nrings; i++)
+		seq_printf(seq, "drm-engine-%s:\t%llu ns\n", gpu->rings[i].name,
+			   softgpu_ring_busy(&gpu->rings[i], client));
 }
 
 /* Moves at most @max results to @list. */

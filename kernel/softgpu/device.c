@@ -87,6 +87,7 @@ static const struct file_operations fops = {
 	.poll = drm_poll,
 	.read = drm_read,
 	.llseek = noop_llseek,
+	.show_fdinfo = softgpu_show_fdinfo,
 #ifdef FOP_UNSIGNED_OFFSET /* requested by drm_open() from 6.12 on */
 	.fop_flags = FOP_UNSIGNED_OFFSET,
 #endif

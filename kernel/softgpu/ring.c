@@ -86,11 +86,34 @@ static void ring_finish(struct softgpu_ring *ring, u32 state, int status)
 	if (status)
 		dma_fence_set_error(&job->fence, status);
 	job->result.end = ktime_get_ns();
+	client->busy[ring - ring->gpu->rings] += job->result.end - job->result.start;
 	ring->last_end = job->result.end;
 	dma_fence_signal_locked(&job->fence);
 	dma_fence_put(&job->fence);
 	softgpu_client_over(client, job);
 	softgpu_client_put(client);
+}
+
+/**
+ * softgpu_ring_busy - how long jobs of a client have run on a ring
+ * @ring: of the client's device
+ * @client: an open file
+ *
+ * Return: ns, with the time until now of a job that is running.
+ */
+u64 softgpu_ring_busy(struct softgpu_ring *ring, const struct softgpu_client *client)
+{
+	const struct softgpu_job *job;
+	unsigned long flags;
+	u64 busy;
+
+	spin_lock_irqsave(&ring->lock, flags);
+	busy = client->busy[ring - ring->gpu->rings];
+	job = ring_running(ring);
+	if (job && job->client == client)
+		busy += ktime_get_ns() - job->result.start;
+	spin_unlock_irqrestore(&ring->lock, flags);
+	return busy;
 }
 
 static void ring_set_timer(struct softgpu_ring *ring)

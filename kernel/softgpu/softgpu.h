@@ -24,6 +24,7 @@
 #include <linux/hrtimer.h>
 #include <linux/kref.h>
 #include <linux/list.h>
+#include <linux/seq_file.h>
 #include <linux/spinlock.h>
 #include <linux/wait.h>
 
@@ -87,6 +88,8 @@ struct softgpu {
  * struct softgpu_client - an open file
  * @ref: the file and each of its jobs
  * @gpu: the device
+ * @id: its number among the open files
+ * @busy: by ring: the time of its jobs that have ended there, ns; under the ring's lock
  * @mutex: of @entity, and so that jobs are armed in the order in which they are pushed
  * @entity: by ring and priority; the scheduler's queues, made when first used
  * @lock: of what follows
@@ -100,6 +103,8 @@ struct softgpu {
 struct softgpu_client {
 	struct kref ref;
 	struct softgpu *gpu;
+	u64 id;
+	u64 busy[SOFTGPU_RINGS];
 	struct mutex mutex;
 	struct drm_sched_entity *entity[SOFTGPU_RINGS][GRTRACE_SOFTGPU_PRIORITIES];
 	spinlock_t lock;
@@ -146,6 +151,7 @@ extern unsigned int softgpu_hw_depth, softgpu_timeout_ms, softgpu_jobs_max;
 
 int softgpu_ring_init(struct softgpu *gpu, struct softgpu_ring *ring, u32 type, unsigned int number,
 		      struct device *dev);
+u64 softgpu_ring_busy(struct softgpu_ring *ring, const struct softgpu_client *client);
 void softgpu_ring_end_hang(struct softgpu_ring *ring, const struct softgpu_client *client);
 void softgpu_ring_kill(struct softgpu_ring *ring);
 void softgpu_ring_fini(struct softgpu_ring *ring);
@@ -157,6 +163,7 @@ void softgpu_job_put(struct softgpu_job *job);
 
 int softgpu_open(struct drm_device *drm, struct drm_file *file);
 void softgpu_postclose(struct drm_device *drm, struct drm_file *file);
+void softgpu_show_fdinfo(struct seq_file *seq, struct file *file);
 int softgpu_results_ioctl(struct drm_device *drm, void *data, struct drm_file *file);
 struct drm_sched_entity *softgpu_client_entity(struct softgpu_client *client, u32 ring, u32 priority);
 int softgpu_client_take(struct softgpu_client *client);

@@ -7,32 +7,19 @@
 
 #include <string.h>
 
-/* Comes before each element; a multiple of the alignment that is promised. */
-struct head {
-	struct grt_key key;
-	uint32_t tag;
-	uint32_t prev;
-	uint32_t next;
-	uint32_t id;
-};
-
-_Static_assert(sizeof(struct head) % 16 == 0, "elements are aligned after it");
-
-static struct head *head_at(const struct grt_keyed *k, uint32_t id)
+static struct grt_keyed_head *head_at(const struct grt_keyed *k, uint32_t id)
 {
-	return (struct head *)(k->slot + id * k->stride);
+	return grt_keyed_head(k, id);
 }
 
-static struct head *keyed_head_of(const void *element)
+static struct grt_keyed_head *keyed_head_of(const void *element)
 {
-	return (struct head *)((char *)element - sizeof(struct head));
+	return (struct grt_keyed_head *)((char *)element - sizeof(struct grt_keyed_head));
 }
 
 static bool same_key(const void *owner, uint32_t id, const void *key)
 {
-	const struct grt_key *a = &head_at(owner, id)->key, *b = key;
-
-	return !((a->w[0] ^ b->w[0]) | (a->w[1] ^ b->w[1]) | (a->w[2] ^ b->w[2]) | (a->w[3] ^ b->w[3]));
+	return grt_keyed_has(owner, id, key);
 }
 
 static uint32_t keyed_tag_of(const struct grt_keyed *k, const struct grt_key *key)
@@ -46,7 +33,7 @@ void grt_keyed_init(struct grt_keyed *k, size_t size, uint32_t max)
 {
 	*k = (struct grt_keyed){
 		.secret = grt_hash_key_new(),
-		.stride = sizeof(struct head) + ((size + 15) & ~(size_t)15),
+		.stride = sizeof(struct grt_keyed_head) + ((size + 15) & ~(size_t)15),
 		.max = max,
 		.free = GRT_NOWHERE,
 		.oldest = GRT_NOWHERE,
@@ -67,14 +54,6 @@ void *grt_keyed_search(const struct grt_keyed *k, const struct grt_key *key)
 	return keyed_find(k, key, keyed_tag_of(k, key));
 }
 
-/* A free slot is its own neighbour. */
-void *grt_keyed_near(const struct grt_keyed *k, uint32_t near, const struct grt_key *key)
-{
-	const uint32_t id = near - 1;
-
-	return id < k->room && head_at(k, id)->prev != id && same_key(k, id, key) ? head_at(k, id) + 1 : NULL;
-}
-
 uint32_t grt_keyed_number(const void *element)
 {
 	return keyed_head_of(element)->id + 1;
@@ -93,6 +72,7 @@ static int keyed_make_room(struct grt_keyed *k)
 	k->slot = more;
 	for (uint32_t i = room; i-- > k->room;) {
 		head_at(k, i)->next = k->free;
+		/* a free slot is its own neighbour */
 		head_at(k, i)->prev = i;
 		k->free = i;
 	}
@@ -102,7 +82,7 @@ static int keyed_make_room(struct grt_keyed *k)
 
 static int keyed_add(struct grt_keyed *k, const struct grt_key *key, uint32_t tag, void **out)
 {
-	struct head *h;
+	struct grt_keyed_head *h;
 	uint32_t id;
 
 	if (grt_keyed_full(k))
@@ -115,7 +95,8 @@ static int keyed_add(struct grt_keyed *k, const struct grt_key *key, uint32_t ta
 	h = head_at(k, id);
 	k->free = h->next;
 	memset(h + 1, 0, k->stride - sizeof(*h));
-	*h = (struct head){.key = *key, .tag = tag, .prev = k->newest, .next = GRT_NOWHERE, .id = id};
+	*h = (struct grt_keyed_head){
+		.key = *key, .tag = tag, .prev = k->newest, .next = GRT_NOWHERE, .id = id};
 	*(k->newest == GRT_NOWHERE ? &k->oldest : &head_at(k, k->newest)->next) = id;
 	k->newest = id;
 	k->used++;
@@ -148,7 +129,7 @@ int grt_keyed_get_or_replace(struct grt_keyed *k, const struct grt_key *key, uin
 
 void grt_keyed_remove(struct grt_keyed *k, void *element)
 {
-	struct head *h = keyed_head_of(element);
+	struct grt_keyed_head *h = keyed_head_of(element);
 	uint32_t id = h->id;
 
 	grt_index_remove(&k->index, h->tag, id);

@@ -8,6 +8,7 @@
 #ifndef GRT_BASE_KEYED_H
 #define GRT_BASE_KEYED_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "index.h"
@@ -37,6 +38,29 @@ struct grt_keyed {
 	uint32_t oldest;
 	uint32_t newest;
 };
+
+/** struct grt_keyed_head - private; comes before each element, whose alignment it keeps */
+struct grt_keyed_head {
+	struct grt_key key;
+	uint32_t tag;
+	uint32_t prev;
+	uint32_t next;
+	uint32_t id;
+};
+
+_Static_assert(sizeof(struct grt_keyed_head) % 16 == 0, "elements are aligned after it");
+
+static inline struct grt_keyed_head *grt_keyed_head(const struct grt_keyed *k, uint32_t id)
+{
+	return (struct grt_keyed_head *)(k->slot + id * k->stride);
+}
+
+static inline bool grt_keyed_has(const struct grt_keyed *k, uint32_t id, const struct grt_key *b)
+{
+	const struct grt_key *a = &grt_keyed_head(k, id)->key;
+
+	return !((a->w[0] ^ b->w[0]) | (a->w[1] ^ b->w[1]) | (a->w[2] ^ b->w[2]) | (a->w[3] ^ b->w[3]));
+}
 
 /** grt_keyed_init - an empty table for at most @max elements of @size bytes (alignment 16) */
 void grt_keyed_init(struct grt_keyed *k, size_t size, uint32_t max);
@@ -82,9 +106,16 @@ int grt_keyed_get_or_replace(struct grt_keyed *k, const struct grt_key *key, uin
 
 /**
  * grt_keyed_near - the element of a key if it has the number @near, which grt_keyed_number() gave for a key
- * that was looked for before; 0: none was. Much faster than a search Return: NULL: it has to be searched for
+ * that was looked for before; 0: none was. Much faster than a search. Return: NULL: it has to be searched for
  */
-void *grt_keyed_near(const struct grt_keyed *k, uint32_t near, const struct grt_key *key);
+static inline void *grt_keyed_near(const struct grt_keyed *k, uint32_t near, const struct grt_key *key)
+{
+	const uint32_t id = near - 1;
+
+	return id < k->room && grt_keyed_head(k, id)->prev != id && grt_keyed_has(k, id, key)
+		       ? grt_keyed_head(k, id) + 1
+		       : NULL;
+}
 uint32_t grt_keyed_number(const void *element);
 
 /** grt_keyed_full - whether there is no place for a new element */

@@ -7,6 +7,7 @@
 #ifndef GRT_BASE_PROTOBUF_H
 #define GRT_BASE_PROTOBUF_H
 
+#include <endian.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
@@ -19,12 +20,39 @@ enum grt_pb_wire { GRT_PB_VARINT = 0, GRT_PB_FIXED64 = 1, GRT_PB_BYTES = 2 };
 
 static inline uint8_t *grt_pb_varint(uint8_t *p, uint64_t n)
 {
+	/* compilers make no constant bytes of the loop */
+	if (__builtin_constant_p(n) && n >= 0x80 && n < 1U << 21) {
+		*p++ = (uint8_t)(n | 0x80);
+		if (n >= 1U << 14)
+			*p++ = (uint8_t)(n >> 7 | 0x80);
+		*p++ = (uint8_t)(n >> (n >= 1U << 14 ? 14 : 7));
+		return p;
+	}
 	while (n >= 0x80) {
 		*p++ = (uint8_t)(n | 0x80);
 		n >>= 7;
 	}
 	*p++ = (uint8_t)n;
 	return p;
+}
+
+/**
+ * grt_pb_wide - a number that is mostly large: its bytes are made at once. Up to 7 bytes after the place that
+ * it returns may be written
+ */
+static inline uint8_t *grt_pb_wide(uint8_t *p, uint64_t n)
+{
+	uint64_t x = n & 0x00ffffffffffffff;
+	unsigned int more;
+
+	/* 56 bits become 8 groups of 7 */
+	x = (x & 0x000000000fffffff) | (x & 0x00fffffff0000000) << 4;
+	x = (x & 0x00003fff00003fff) | (x & 0x0fffc0000fffc000) << 2;
+	x = (x & 0x007f007f007f007f) | (x & 0x3f803f803f803f80) << 1;
+	more = n >> 56 ? 8 : (63 - (unsigned int)__builtin_clzll(x | 1)) / 8;
+	x = htole64(x | (0x8080808080808080 & (more == 8 ? UINT64_MAX : (1ULL << 8 * more) - 1)));
+	memcpy(p, &x, sizeof(x));
+	return more == 8 ? grt_pb_varint(p + 8, n >> 56) : p + more + 1;
 }
 
 static inline uint8_t *grt_pb_key(uint8_t *p, unsigned int field, enum grt_pb_wire wire)
@@ -36,6 +64,12 @@ static inline uint8_t *grt_pb_key(uint8_t *p, unsigned int field, enum grt_pb_wi
 static inline uint8_t *grt_pb_number(uint8_t *p, unsigned int field, uint64_t n)
 {
 	return grt_pb_varint(grt_pb_key(p, field, GRT_PB_VARINT), n);
+}
+
+/** grt_pb_number_wide - the same of a number that is mostly large, see grt_pb_wide() */
+static inline uint8_t *grt_pb_number_wide(uint8_t *p, unsigned int field, uint64_t n)
+{
+	return grt_pb_wide(grt_pb_key(p, field, GRT_PB_VARINT), n);
 }
 
 /** grt_pb_bytes - a string, or bytes */
@@ -61,10 +95,13 @@ static inline uint8_t *grt_pb_close(uint8_t *start, uint8_t *end)
 {
 	size_t n = (size_t)(end - start), more = 0;
 
+	if (__builtin_expect(n < 0x80, 1)) {
+		start[-1] = (uint8_t)n;
+		return end;
+	}
 	for (size_t rest = n >> 7; rest; rest >>= 7)
 		more++;
-	if (more)
-		memmove(start + more, start, n);
+	memmove(start + more, start, n);
 	grt_pb_varint(start - 1, n);
 	return end + more;
 }

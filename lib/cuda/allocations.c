@@ -109,9 +109,10 @@ static int allocations_change(struct allocations *a, const struct grt_memory_cha
 	struct site *s = &a->site[c->owner];
 	uint32_t place = c->device + 1U;
 
-	s->live += (uint64_t)c->bytes;
-	s->frees += inside && c->freed;
-	s->live_allocations += c->freed ? -1ULL : 1;
+	/* what a process had at its end was never freed */
+	s->live += c->ended ? 0 : (uint64_t)c->bytes;
+	s->frees += inside && c->freed && !c->ended;
+	s->live_allocations += c->ended ? 0 : c->freed ? -1ULL : 1;
 	s->allocations += inside && !c->freed;
 	s->bytes += inside && !c->freed ? (uint64_t)c->bytes : 0;
 	if (a->changes == CHANGES_MAX)
@@ -152,6 +153,13 @@ static int allocations_site(struct allocations *a, const struct grt_image *i, co
 	return 0;
 }
 
+static int allocations_release(void *arg, const struct grt_memory_change *c, uint64_t time)
+{
+	struct allocations *a = arg;
+
+	return allocations_change(a, c, time >= a->from);
+}
+
 static int allocations_event(void *state, const struct grt_event *e, struct grt_pass *pass)
 {
 	const struct grt_ev_alloc *x = (const void *)e;
@@ -161,12 +169,15 @@ static int allocations_event(void *state, const struct grt_event *e, struct grt_
 	struct grt_image *i;
 	int ret, n;
 
+	if (e->type == GRT_EV_PROCESS)
+		grt_device_memory_process(&a->memory, (const void *)e);
 	if (e->type != GRT_EV_ALLOC)
 		return grt_images_event(&a->images, e);
 	if (e->time > a->to)
 		return 0;
 	i = grt_images_of(&a->images, e);
 	ret = i ? grt_device_memory_place(&a->images, i, x, &place) : -ENOMEM;
+	ret = ret ?: grt_device_memory_release(&a->memory, &a->images, i, allocations_release, a);
 	if (!ret && x->what == 1)
 		ret = allocations_site(a, i, x, place, &site);
 	if (ret || site == UINT32_MAX)
@@ -349,8 +360,8 @@ static const struct grt_column allocation_columns[] = {
 	{"uuid", allocations_get_uuid, 0, GRT_CELL_TEXT, GRT_COLUMN_ALL | GRT_COLUMN_TELLS, "UUID of the device"},
 	{"kind", allocations_get_kind, 0, GRT_CELL_TEXT, GRT_COLUMN_ALL, "device, pool, physical, managed, pinned or registered"},
 	{"peak", grt_cell_u64, S(at_peak), GRT_CELL_BYTES, GRT_COLUMN_ALL, "memory live at the moment when its device had most, B"},
-	{"live", grt_cell_u64, S(live), GRT_CELL_BYTES, GRT_COLUMN_ALL, "memory live at the end, never freed, B"},
-	{"blocks", grt_cell_u64, S(live_allocations), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "allocations live at the end"},
+	{"live", grt_cell_u64, S(live), GRT_CELL_BYTES, GRT_COLUMN_ALL, "memory that was never freed: live at the end, or at the end of its process, B"},
+	{"blocks", grt_cell_u64, S(live_allocations), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "allocations that were never freed"},
 	{"allocations", grt_cell_u64, S(allocations), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "calls that allocated memory"},
 	{"frees", grt_cell_u64, S(frees), GRT_CELL_NUMBER, GRT_COLUMN_MORE, "allocations that were freed later"},
 	{"bytes", grt_cell_u64, S(bytes), GRT_CELL_BYTES, GRT_COLUMN_ALL, "sum of all allocations, B"},
@@ -392,6 +403,7 @@ static void allocations_notes(void *state, struct grt_pass *pass)
 		grt_note(pass->notes,
 			 "%" PRIu64 " {allocation is|allocations are} not counted: there were too many",
 			 a->over + a->memory.over);
+	grt_device_memory_notes(&a->memory, pass->health, pass->notes);
 	if (a->changes == CHANGES_MAX)
 		grt_note(pass->notes, "the peak covers only the first %u allocations and frees", CHANGES_MAX);
 }

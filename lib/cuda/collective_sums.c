@@ -209,6 +209,7 @@ static int sums_add(struct grt_collective_sums *c, uint32_t at, uint32_t n, cons
 		row->open += grt_ops_op(&c->ops, part)->kind != 3;
 		return 0;
 	}
+	row->lack += n < ranks;
 	sums_time(c, row, at, n, exposed);
 	row->timed_bytes += bytes;
 	row->carried += (double)bytes * (double)grt_nccl_factor(function, ranks) / ranks;

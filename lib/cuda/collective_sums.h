@@ -21,7 +21,7 @@
  *	@carried: bytes on their links
  * @kernels: time of the kernels of all ranks; @wait: the part of it before the last rank arrived; @exposed:
  *	the part in which nothing else was computed
- * @ranks: the largest number of ranks in the recording
+ * @ranks: the largest number of ranks in the recording; @lack: collectives in @time without some of their ranks
  * @shared: some times are shares of a kernel of several collectives, by bytes; @inferred: kernels were
  *	inferred
  * @unknown: bytes of some collectives are unknown
@@ -44,6 +44,7 @@ struct grt_collective_sum {
 	double exposed;
 	uint64_t wait_max;
 	uint32_t ranks;
+	uint64_t lack;
 	bool shared;
 	bool inferred;
 	bool unknown;

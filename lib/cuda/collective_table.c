@@ -134,7 +134,7 @@ static void collective_note(const struct grt_collective_sums *c, struct grt_pass
 		captured += c->row[i]->captured;
 		open += c->row[i]->open;
 		shared |= c->row[i]->shared;
-		single |= c->row[i]->ranks < c->row[i]->part->comm->ranks;
+		single |= c->row[i]->lack > 0;
 	}
 	for (uint32_t i = 0; i < c->ops.processes; i++)
 		over += grt_step_log_process(c->ops.log, i)->nccl.over;

@@ -4,7 +4,8 @@
  * launched the kernel of a collective, the kernel has not ended, and no later one of the
  * communicator has on that rank: what the recording has lost is no wait. Nor is one that has ended on another
  * rank, for which all have to come: while a kernel hangs CUPTI keeps back what ended before it on that GPU.
- * Of several, that is named first which a rank has not entered.
+ * Of several, that is named first which a rank has not entered. A process may have several ranks, one for
+ * each of its GPUs: so a seat is a communicator of a process.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -22,14 +23,15 @@
 
 /**
  * struct waits - @now: the last sign of life of any process
- * @passed: by process, of the communicator at hand: when the last collective was launched whose kernel has
- * ended
- * @reached: by process, of the function at hand: its last part, UINT32_MAX: none
+ * @first: by process, its first seat; after those of all processes, the number of seats
+ * @passed: by seat, of the communicator at hand: when the last collective was launched whose kernel has ended
+ * @reached: by seat, of the function at hand: its last part, UINT32_MAX: none
  */
 struct waits {
 	const struct grt_ops *ops;
 	struct grt_notes *notes;
 	uint64_t now;
+	uint32_t *first;
 	uint64_t *passed;
 	uint32_t *reached;
 };
@@ -39,31 +41,38 @@ static const struct grt_nccl_log *waits_log(const struct waits *w, uint32_t proc
 	return &grt_step_log_process(w->ops->log, process)->nccl;
 }
 
+static uint32_t waits_seat(const struct waits *w, uint32_t process, const struct grt_nccl_comm *comm)
+{
+	return w->first[process] + (uint32_t)(comm - waits_log(w, process)->comm);
+}
+
+static uint32_t waits_seat_of(const struct waits *w, const struct grt_op_part *part)
+{
+	return waits_seat(w, part->process, part->comm);
+}
+
 static bool waits_is_waiting(const struct waits *w, const struct grt_op_part *part)
 {
 	const struct grt_nccl_op *op = grt_ops_op(w->ops, part);
 
-	return !part->alone && part->work == UINT32_MAX && op->key && op->time > w->passed[part->process] &&
-	       w->now - op->time >= WAIT_NS;
-}
-
-static bool waits_is_member(const struct waits *w, uint32_t process, uint64_t hash)
-{
-	const struct grt_nccl_log *l = waits_log(w, process);
-
-	for (uint32_t i = 0; i < l->comms; i++)
-		if (l->comm[i].hash == hash)
-			return true;
-	return false;
+	return !part->alone && part->work == UINT32_MAX && op->key &&
+	       op->time > w->passed[waits_seat_of(w, part)] && w->now - op->time >= WAIT_NS;
 }
 
 /* Return: whether a rank of the recording has entered neither this collective nor a later one. */
 static bool waits_lacks_one(const struct waits *w, uint32_t at)
 {
-	for (uint32_t p = 0; p < w->ops->processes; p++)
-		if ((w->reached[p] == UINT32_MAX || w->reached[p] < at) &&
-		    waits_is_member(w, p, w->ops->part[at].hash))
-			return true;
+	for (uint32_t p = 0; p < w->ops->processes; p++) {
+		const struct grt_nccl_log *l = waits_log(w, p);
+
+		for (uint32_t i = 0; i < l->comms; i++) {
+			uint32_t reached = w->reached[w->first[p] + i];
+
+			if (l->comm[i].hash == w->ops->part[at].hash &&
+			    (reached == UINT32_MAX || reached < at))
+				return true;
+		}
+	}
 	return false;
 }
 
@@ -80,9 +89,9 @@ struct waits_first {
 static void waits_find(const struct waits *w, uint32_t from, uint32_t to, struct waits_first *any,
 		       struct waits_first *lacks)
 {
-	memset(w->reached, 0xff, w->ops->processes * sizeof(*w->reached));
+	memset(w->reached, 0xff, w->first[w->ops->processes] * sizeof(*w->reached));
 	for (uint32_t i = from; i < to; i++)
-		w->reached[w->ops->part[i].process] = i;
+		w->reached[waits_seat_of(w, &w->ops->part[i])] = i;
 	for (uint32_t at = from, n; at < to; at += n) {
 		n = grt_ops_one(w->ops, at);
 		for (uint32_t i = at; i < at + n; i++) {
@@ -116,8 +125,8 @@ static void waits_ranks(const struct waits *w, uint32_t at, uint32_t n, char *li
 	}
 }
 
-/* Return: whether a process has entered this collective or a later one of its function. */
-static bool waits_has_entered(const struct waits *w, uint32_t at, uint32_t process)
+/* Return: whether a rank has entered this collective or a later one of its function. */
+static bool waits_has_entered(const struct waits *w, uint32_t at, uint32_t seat)
 {
 	const struct grt_op_part *one = &w->ops->part[at];
 
@@ -126,29 +135,40 @@ static bool waits_has_entered(const struct waits *w, uint32_t at, uint32_t proce
 
 		if (part->hash != one->hash || part->function != one->function || part->alone)
 			break;
-		if (part->process == process)
+		if (waits_seat_of(w, part) == seat)
 			return true;
 	}
 	return false;
 }
 
-/*
- * Describes the last collective of a rank, of any communicator; @hash: the communicator in which others wait.
+/* Of a process with one rank the last collective of any communicator, else that of the rank's communicator.
  */
-static void waits_last(const struct waits *w, uint32_t process, uint64_t hash, char *text, size_t room)
+static const struct grt_nccl_op *waits_last_op(const struct grt_nccl_log *l, const struct grt_nccl_comm *own)
+{
+	const struct grt_nccl_op *last = NULL;
+	unsigned int ranks = 0;
+
+	for (uint32_t i = 0; i < l->comms; i++)
+		ranks += l->comm[i].hash == own->hash;
+	for (uint32_t i = 0; i < l->ops; i++)
+		if ((ranks == 1 || l->op[i].comm == own->number) && (!last || l->op[i].time > last->time))
+			last = &l->op[i];
+	return last;
+}
+
+/* Describes the last collective of a rank; @own: its communicator, in which others wait. */
+static void waits_last(const struct waits *w, uint32_t process, const struct grt_nccl_comm *own, char *text,
+		       size_t room)
 {
 	const struct grt_nccl_comm *comm;
 	const struct grt_image *image = grt_step_log_process(w->ops->log, process)->image;
 	const struct grt_nccl_log *l = waits_log(w, process);
-	const struct grt_nccl_op *last = NULL;
+	const struct grt_nccl_op *last = waits_last_op(l, own);
 	char ago[GRT_UNITS_MAX], of[32] = "";
 
-	for (uint32_t i = 0; i < l->ops; i++)
-		if (!last || l->op[i].time > last->time)
-			last = &l->op[i];
 	*text = '\0';
 	comm = last ? grt_nccl_log_comm(l, last->comm) : NULL;
-	if (comm && comm->hash != hash)
+	if (comm && comm->hash != own->hash)
 		snprintf(of, sizeof(of), " of %016" PRIx64, comm->hash);
 	grt_units_ns(ago, w->now - (last ? last->time : w->now));
 	if (image->process.what == 3)
@@ -196,10 +216,10 @@ static unsigned int waits_name_missing(const struct waits *w, uint32_t at, uint3
 		for (uint32_t i = 0; process->image && i < process->nccl.comms; i++) {
 			const struct grt_nccl_comm *c = &process->nccl.comm[i];
 
-			if (c->hash != w->ops->part[at].hash || waits_has_entered(w, at, p) ||
-			    ++missing > NAMED)
+			if (c->hash != w->ops->part[at].hash ||
+			    waits_has_entered(w, at, waits_seat(w, p, c)) || ++missing > NAMED)
 				continue;
-			waits_last(w, p, c->hash, last, sizeof(last));
+			waits_last(w, p, c, last, sizeof(last));
 			grt_note(w->notes, "rank %u (PID %u) has not entered %s: rank%s %s wait%s since %s%s",
 				 c->rank, process->image->pid, t->what, n > 1 ? "s" : "", t->ranks,
 				 n > 1 ? "" : "s", t->since, last);
@@ -241,7 +261,7 @@ static bool waits_needs_all(const struct waits *w, const struct grt_op_part *par
 
 static void waits_see_passed(const struct waits *w, uint32_t from, uint32_t to)
 {
-	memset(w->passed, 0, w->ops->processes * sizeof(*w->passed));
+	memset(w->passed, 0, w->first[w->ops->processes] * sizeof(*w->passed));
 	for (uint32_t at = from, n; at < to; at += n) {
 		const struct grt_op_part *part = &w->ops->part[at];
 		bool ended = false;
@@ -251,10 +271,11 @@ static void waits_see_passed(const struct waits *w, uint32_t from, uint32_t to)
 			ended = ended || part[i].work != UINT32_MAX;
 		ended = ended && waits_needs_all(w, part);
 		for (uint32_t i = 0; i < n; i++) {
-			uint64_t time = grt_ops_op(w->ops, &part[i])->time;
+			uint64_t time = grt_ops_op(w->ops, &part[i])->time,
+				 *passed = &w->passed[waits_seat_of(w, &part[i])];
 
-			if ((ended || part[i].work != UINT32_MAX) && time > w->passed[part[i].process])
-				w->passed[part[i].process] = time;
+			if ((ended || part[i].work != UINT32_MAX) && time > *passed)
+				*passed = time;
 		}
 	}
 }
@@ -275,24 +296,37 @@ static void waits_of(const struct waits *w, uint32_t from, uint32_t to)
 		waits_note(w, lacks.time < UINT64_MAX ? lacks.at : any.at);
 }
 
+/* Numbers the seats. Return: 0 or -ENOMEM */
+static int waits_take_seats(struct waits *w)
+{
+	uint32_t processes = w->ops->processes, seats;
+
+	w->first = calloc((size_t)processes + 1, sizeof(*w->first));
+	if (!w->first)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < processes; i++)
+		w->first[i + 1] = w->first[i] + waits_log(w, i)->comms;
+	seats = w->first[processes];
+	w->passed = calloc((size_t)seats + 1, sizeof(*w->passed));
+	w->reached = calloc((size_t)seats + 1, sizeof(*w->reached));
+	return w->passed && w->reached ? 0 : -ENOMEM;
+}
+
 int grt_ops_waits(const struct grt_ops *ops, struct grt_notes *notes)
 {
 	struct waits w = {.ops = ops, .notes = notes};
+	int ret = waits_take_seats(&w);
 	uint32_t to;
-	int ret;
 
-	w.passed = calloc((size_t)ops->processes + 1, sizeof(*w.passed));
-	w.reached = calloc((size_t)ops->processes + 1, sizeof(*w.reached));
 	for (uint32_t i = 0; i < ops->processes; i++)
 		if (waits_log(&w, i)->alive > w.now)
 			w.now = waits_log(&w, i)->alive;
-	for (uint32_t from = 0; w.passed && w.reached && from < ops->parts && notes->n < GRT_NOTES_MAX;
-	     from = to) {
+	for (uint32_t from = 0; !ret && from < ops->parts && notes->n < GRT_NOTES_MAX; from = to) {
 		for (to = from; to < ops->parts && ops->part[to].hash == ops->part[from].hash; to++)
 			;
 		waits_of(&w, from, to);
 	}
-	ret = w.passed && w.reached ? 0 : -ENOMEM;
+	free(w.first);
 	free(w.passed);
 	free(w.reached);
 	return ret;

@@ -3,6 +3,7 @@
 #include "device_memory.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 
 #include "base/grow.h"
@@ -10,6 +11,9 @@
 
 static const char *const kind_names[GRT_MEMORY_KINDS] = {"?",	    "device", "pool",	   "physical",
 							 "managed", "pinned", "registered"};
+
+/* grt_ev_process.what */
+#define ENDED 3
 
 struct block {
 	uint64_t bytes;
@@ -57,8 +61,42 @@ static struct grt_memory_change device_memory_change(struct grt_device_memory *m
 	uint64_t *live = &m->live[b->device + 1U];
 
 	*live += freed ? -b->bytes : b->bytes;
-	return (struct grt_memory_change){b->device, b->owner, freed,
-					  freed ? -(int64_t)b->bytes : (int64_t)b->bytes, *live};
+	return (struct grt_memory_change){.device = b->device,
+					  .owner = b->owner,
+					  .freed = freed,
+					  .bytes = freed ? -(int64_t)b->bytes : (int64_t)b->bytes,
+					  .live = *live};
+}
+
+void grt_device_memory_process(struct grt_device_memory *m, const struct grt_ev_process *e)
+{
+	if (e->what == ENDED)
+		m->ended = e->e.time;
+}
+
+int grt_device_memory_release(struct grt_device_memory *m, const struct grt_images *images,
+			      const struct grt_image *i,
+			      int (*fn)(void *arg, const struct grt_memory_change *c, uint64_t time),
+			      void *arg)
+{
+	struct block *next;
+	int ret = 0;
+
+	if (!m->ended || i->process.what == ENDED)
+		return 0;
+	for (struct block *b = grt_keyed_oldest(&m->blocks); b && !ret; b = next) {
+		struct grt_memory_change c;
+
+		next = grt_keyed_next(&m->blocks, b);
+		if (images->image[grt_keyed_key(b)->w[0]]->process.what != ENDED)
+			continue;
+		c = device_memory_change(m, b, true);
+		c.ended = true;
+		grt_keyed_remove(&m->blocks, b);
+		ret = fn(arg, &c, m->ended);
+	}
+	m->ended = 0;
+	return ret;
 }
 
 int grt_device_memory_event(struct grt_device_memory *m, const struct grt_image *i,
@@ -84,9 +122,28 @@ int grt_device_memory_event(struct grt_device_memory *m, const struct grt_image 
 	if (!found)
 		return n;
 	b = found;
+	m->unsized += !e->bytes || e->bytes >= GRT_MEMORY_BLOCK_MAX;
 	*b = (struct block){e->bytes < GRT_MEMORY_BLOCK_MAX ? e->bytes : 0, device, owner};
 	out[n++] = device_memory_change(m, b, false);
 	return n;
+}
+
+void grt_device_memory_notes(const struct grt_device_memory *m, const struct grt_health *h,
+			     struct grt_notes *n)
+{
+	uint64_t lost = h ? grt_health_lost(h) : 0;
+
+	if (m->unsized)
+		grt_note(n,
+			 "the size of %" PRIu64
+			 " {allocation is|allocations are} unknown: sums of memory are too low",
+			 m->unsized);
+	if (lost && grt_keyed_oldest(&m->blocks))
+		grt_note(
+			n,
+			"memory: %" PRIu64
+			" {event is|events are} not in the trace: allocations and frees among {it|them} are in no sum",
+			lost);
 }
 
 void grt_device_memory_free(struct grt_device_memory *m)

@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /*
  * Memory that CUDA programs hold, from records of their allocations and frees: the memory of each device, and
- * pinned or registered memory of the host. A free belongs to the allocation with its address.
+ * pinned or registered memory of the host. A free belongs to the allocation with its address. What a process
+ * still has at its end is free as soon as another process allocates or frees memory; until then it is what is
+ * live at the end.
  */
 #ifndef GRT_CUDA_DEVICE_MEMORY_H
 #define GRT_CUDA_DEVICE_MEMORY_H
 
 #include "stack/images.h"
+#include "table/notes.h"
+#include "trace/session.h"
 
 /* Most live blocks; further blocks are counted. */
 #define GRT_DEVICE_MEMORY_BLOCKS (1U << 22)
@@ -28,14 +32,19 @@ enum grt_memory_kind {
 /** grt_memory_kind_name - "device"; "?" if the number has no name */
 const char *grt_memory_kind_name(uint32_t kind);
 
-/** struct grt_device_memory - initialised by grt_device_memory_init(); @over: allocations without a place;
- * @unknown: frees of memory that was allocated before the trace. The rest is private. */
+/**
+ * struct grt_device_memory - initialised by grt_device_memory_init()
+ * @over: allocations without a place; @unknown: frees of memory that was allocated before the trace;
+ *@unsized: allocations whose size is unknown The rest is private.
+ */
 struct grt_device_memory {
 	struct grt_keyed blocks;
 	uint64_t *live; /* by number of the device plus 1; the first element is the host */
 	uint32_t devices;
 	uint64_t over;
 	uint64_t unknown;
+	uint64_t unsized;
+	uint64_t ended; /* when the last process ended whose memory is not free yet; 0: none has */
 };
 
 /**
@@ -43,12 +52,14 @@ struct grt_device_memory {
  * @device: number of the device, the same for all processes, or GRT_DEVICE_MEMORY_HOST
  * @owner: owner of the allocation, as given
  * @freed: memory was freed: @bytes is negative
+ * @ended: because its process ended, before the event
  * @live: live bytes of the device from now on
  */
 struct grt_memory_change {
 	uint32_t device;
 	uint32_t owner;
 	bool freed;
+	bool ended;
 	int64_t bytes;
 	uint64_t live;
 };
@@ -60,6 +71,19 @@ void grt_device_memory_init(struct grt_device_memory *m);
 int grt_device_memory_place(struct grt_images *images, const struct grt_image *i,
 			    const struct grt_ev_alloc *e, uint32_t *device);
 
+/** grt_device_memory_process - processes a PROCESS record */
+void grt_device_memory_process(struct grt_device_memory *m, const struct grt_ev_process *e);
+
+/**
+ * grt_device_memory_release - before an event of @i: frees the memory of processes that have ended
+ * @fn: gets each change and the time at which the last one of them ended
+ * Return: 0, or the first other result of @fn, which ends it
+ */
+int grt_device_memory_release(struct grt_device_memory *m, const struct grt_images *images,
+			      const struct grt_image *i,
+			      int (*fn)(void *arg, const struct grt_memory_change *c, uint64_t time),
+			      void *arg);
+
 /**
  * grt_device_memory_event - processes an allocation or a free
  * @device: device of an allocation, from grt_device_memory_place(); @owner: the caller's number for it
@@ -69,6 +93,10 @@ int grt_device_memory_place(struct grt_images *images, const struct grt_image *i
 int grt_device_memory_event(struct grt_device_memory *m, const struct grt_image *i,
 			    const struct grt_ev_alloc *e, uint32_t device, uint32_t owner,
 			    struct grt_memory_change out[2]);
+
+/** grt_device_memory_notes - what the sums lack, for people */
+void grt_device_memory_notes(const struct grt_device_memory *m, const struct grt_health *h,
+			     struct grt_notes *n);
 
 /** grt_device_memory_free - frees it */
 void grt_device_memory_free(struct grt_device_memory *m);

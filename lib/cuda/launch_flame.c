@@ -594,7 +594,7 @@ static int launch_flame_put_row(struct grt_launch_flame *f, const struct row *r,
 	double scale = launch_flame_scale(f, i);
 	struct grt_flame_op op = {
 		.device = GRT_FLAME_NO_DEVICE, .graph = r->graph, .ns = launch_flame_scaled(r->ns, scale)};
-	char process[320], queue[64], label[GRT_DEVICE_LABEL], range[512] = "";
+	char process[320], queue[96], label[GRT_DEVICE_LABEL], range[512] = "";
 	bool sampled = grt_flame_is_sampled(shape);
 	uint32_t node;
 	int ret = launch_flame_name_process(processes, i, process, &op);

@@ -52,6 +52,11 @@ static int memory_bars_take(struct memory_bars *x, const struct grt_memory_chang
 	return grt_amount_set(amount, &x->scale, c->live, time);
 }
 
+static int memory_bars_release(void *arg, const struct grt_memory_change *c, uint64_t time)
+{
+	return memory_bars_take(arg, c, time);
+}
+
 static int memory_bars_event(void *state, const struct grt_event *e, struct grt_pass *pass)
 {
 	struct memory_bars *x = state;
@@ -61,12 +66,15 @@ static int memory_bars_event(void *state, const struct grt_event *e, struct grt_
 	int ret, n;
 
 	(void)pass;
+	if (e->type == GRT_EV_PROCESS)
+		grt_device_memory_process(&x->memory, (const void *)e);
 	if (e->type != GRT_EV_ALLOC)
 		return grt_images_event(&x->images, e);
 	if (e->time > x->scale.last)
 		return 0;
 	i = grt_images_of(&x->images, e);
 	ret = i ? grt_device_memory_place(&x->images, i, (const void *)e, &device) : -ENOMEM;
+	ret = ret ?: grt_device_memory_release(&x->memory, &x->images, i, memory_bars_release, x);
 	if (ret)
 		return ret;
 	n = grt_device_memory_event(&x->memory, i, (const void *)e, device, 0, change);
@@ -176,6 +184,7 @@ static void memory_bars_notes(void *state, struct grt_pass *pass)
 		grt_note(pass->notes,
 			 "%" PRIu64 " {allocation is|allocations are} not counted: there were too many",
 			 x->memory.over);
+	grt_device_memory_notes(&x->memory, pass->health, pass->notes);
 }
 
 GRT_ANALYSIS_ANY(memory_bars_any, memory_bars, used)

@@ -112,10 +112,22 @@ static int nccl_log_by_number(const void *a, const void *b)
 	return (x->number > y->number) - (x->number < y->number);
 }
 
-void grt_nccl_log_sort(struct grt_nccl_log *l)
+/* Segments repeat definitions. */
+static void nccl_log_sort_comms(struct grt_nccl_log *l)
 {
+	uint32_t kept = 0;
+
 	if (l->comms)
 		qsort(l->comm, l->comms, sizeof(*l->comm), nccl_log_by_number);
+	for (uint32_t i = 0; i < l->comms; i++)
+		if (!kept || l->comm[kept - 1].number != l->comm[i].number)
+			l->comm[kept++] = l->comm[i];
+	l->comms = kept;
+}
+
+void grt_nccl_log_sort(struct grt_nccl_log *l)
+{
+	nccl_log_sort_comms(l);
 	if (l->ops)
 		qsort(l->op, l->ops, sizeof(*l->op), nccl_log_by_key);
 	if (l->nodes)

@@ -59,7 +59,7 @@ struct grt_nccl_node {
 /**
  * struct grt_nccl_log - the log of a process image; zeroes at first
  * @op: sorted by @captured and @key after grt_nccl_log_sort(); operations of one kernel stay in order
- * @comm: sorted by number after grt_nccl_log_sort()
+ * @comm: sorted by number after grt_nccl_log_sort(), each number once
  * @node: nodes of graphs, sorted by id after grt_nccl_log_sort()
  * @alive: time of its last event; @over: records beyond the limits
  */

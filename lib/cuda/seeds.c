@@ -332,6 +332,7 @@ static int cpu_line(struct grt_seeds *s, const char *line, const char *end, uint
 	ret = grt_stacks_add(s->cpu, node, GRT_STACKS_NOW, 1);
 	if (ret || !told)
 		return ret ? ret : keep_sample(s, &l, node);
+	s->count.named++;
 	entry = entry_of(s, correlation);
 	if (!entry || node + 1 >= NO_NODE)
 		return -ENOMEM;

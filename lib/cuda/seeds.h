@@ -30,7 +30,8 @@
 
 /**
  * struct grt_seeds_count - counts of stacks, calls and GPU work
- * @samples: CPU stacks; @bad_samples: lines that are not a CPU stack; @first_bad: the number of the first one
+ * @samples: CPU stacks; @named: of these, with the correlation id of their launch
+ * @bad_samples: lines that are not a CPU stack; @first_bad: the number of the first one
  * @calls: launches; @by_id, @by_order, @by_window: of these, how they got their stack; @no_stack: how many
  * did not
  * @ops: kernels, copies and fills; @no_call: of these, without a launch or other call that has a stack
@@ -40,6 +41,7 @@
  */
 struct grt_seeds_count {
 	uint64_t samples;
+	uint64_t named;
 	uint64_t bad_samples;
 	uint64_t first_bad;
 	uint64_t calls;

@@ -272,22 +272,76 @@ static int steps_by_rank(const void *a, const void *b)
 
 	if (x->told != y->told)
 		return x->told ? -1 : 1;
-	if (x->told && x->number != y->number)
+	if (x->number != y->number)
 		return x->number < y->number ? -1 : 1;
 	if (x->gpu != y->gpu)
 		return x->gpu < y->gpu ? -1 : 1;
 	return x->pid != y->pid ? (x->pid < y->pid ? -1 : 1) : (int)x->process - (int)y->process;
 }
 
+/*
+ * The process's communicator with the most ranks, the first one of several; NULL: there is none, or the
+ * process has several of its ranks, and it is unknown which device has which.
+ */
+static const struct grt_nccl_comm *steps_world(const struct grt_nccl_log *l)
+{
+	const struct grt_nccl_comm *world = NULL;
+	unsigned int own = 0;
+
+	for (uint32_t i = 0; i < l->comms; i++)
+		if (!world || l->comm[i].ranks > world->ranks)
+			world = &l->comm[i];
+	for (uint32_t i = 0; i < l->comms; i++)
+		own += l->comm[i].hash == world->hash;
+	return own == 1 ? world : NULL;
+}
+
+static const struct grt_nccl_comm *steps_world_of(const struct grt_steps *s, const struct grt_step_rank *r)
+{
+	return steps_world(&grt_step_log_process(s->log, r->process)->nccl);
+}
+
+/* Where all ranks are in one communicator, they have its numbers, as in the sentences about who waits. */
+static void number_by_nccl(struct grt_steps *s)
+{
+	uint64_t hash = 0;
+
+	for (uint32_t i = 0; i < s->ranks; i++) {
+		const struct grt_nccl_comm *world = steps_world_of(s, &s->rank[i]);
+
+		if (s->rank[i].told || !world || (i && world->hash != hash))
+			return;
+		hash = world->hash;
+		for (uint32_t k = 0; k < i; k++)
+			if (steps_world_of(s, &s->rank[k])->rank == world->rank)
+				return;
+	}
+	for (uint32_t i = 0; i < s->ranks; i++)
+		s->rank[i].number = steps_world_of(s, &s->rank[i])->rank;
+}
+
+static bool steps_has_number(const struct grt_steps *s, uint32_t number)
+{
+	for (uint32_t i = 0; i < s->ranks; i++)
+		if (s->rank[i].number == number)
+			return true;
+	return false;
+}
+
 static void number_ranks(struct grt_steps *s)
 {
+	uint32_t next = 0;
+
+	number_by_nccl(s);
 	if (s->ranks)
 		qsort(s->rank, s->ranks, sizeof(*s->rank), steps_by_rank);
 	for (uint32_t i = 0; i < s->ranks; i++) {
 		struct grt_step_rank *r = &s->rank[i];
 
 		r->uuid = grt_step_log_uuid(s->log, r->process, r->gpu);
-		r->number = r->told ? r->number : i;
+		while (r->number == UINT32_MAX && steps_has_number(s, next))
+			next++;
+		r->number = r->number == UINT32_MAX ? next : r->number;
 		r->name =
 			grt_image_process_name(grt_step_log_process(s->log, r->process)->image, r->pid_text);
 		for (uint32_t k = r->first; k < r->first + r->steps; k++)

@@ -5,7 +5,9 @@
  * collectives and operators come from analyses of an earlier pass.
  */
 #include <errno.h>
+#include <inttypes.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -31,7 +33,7 @@
  * @launched: its launch is known: @tid, @call, @node and @submit are of that
  * @image: number of its process image; @rank: UINT32_MAX: unknown
  * @copied: @bytes were, which are known
- * @step: of its launch; @collective, @comm: NULL: unknown, or none
+ * @step: of its launch; @collective, @comm: NULL: unknown, or none; @communicator: hash of @comm, as text
  * @key: of a kernel, see grt_steps_collective(); it is a node of a graph where it was @replayed
  */
 struct work_row {
@@ -46,6 +48,7 @@ struct work_row {
 	const char *job_id;
 	const char *op;
 	const char *function;
+	const char *communicator;
 	const struct grt_nccl_op *collective;
 	const struct grt_nccl_comm *comm;
 	struct grt_step_at step;
@@ -70,7 +73,16 @@ struct work_row {
 };
 
 /* Texts that many neighbouring rows have in common. */
-enum work_text { WORK_PROCESS, WORK_RANGE, WORK_JOB_ID, WORK_CGROUP, WORK_UUID, WORK_FUNCTION, WORK_TEXTS };
+enum work_text {
+	WORK_PROCESS,
+	WORK_RANGE,
+	WORK_JOB_ID,
+	WORK_CGROUP,
+	WORK_UUID,
+	WORK_FUNCTION,
+	WORK_COMM,
+	WORK_TEXTS
+};
 
 /**
  * struct work_owner - a process
@@ -280,13 +292,12 @@ static void work_get_sequence(struct grt_cell *cell, const void *view, const voi
 	cell->inferred = op->inferred;
 }
 
-static void work_get_comm_hash(struct grt_cell *cell, const void *view, const void *row, int arg)
+static void work_get_comm_hash(struct grt_cell *cell, const void *view, const void *row, int offset)
 {
 	const struct work_row *r = row;
 
-	cell->number = r->comm ? r->comm->hash : 0;
-	cell->absent = !r->comm;
-	cell->inferred = r->comm && r->collective->inferred;
+	grt_cell_lasting(cell, view, row, offset);
+	cell->inferred = r->communicator && r->collective->inferred;
 }
 
 #define R(member) offsetof(struct work_row, member)
@@ -316,7 +327,7 @@ static const struct grt_column work_columns[] = {
 	{"op", grt_cell_lasting, R(op), GRT_CELL_TEXT, GRT_COLUMN_ALL, "innermost operator in the stack of the call"},
 	{"step", work_get_step, 0, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "step of the process in which the call was made"},
 	{"collective", work_get_function, R(function), GRT_CELL_TEXT, GRT_COLUMN_ALL, "NCCL function of the kernel; none: the kernel runs several collectives"},
-	{"communicator", work_get_comm_hash, 0, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "hash of the communicator, the same in all its processes"},
+	{"communicator", work_get_comm_hash, R(communicator), GRT_CELL_TEXT, GRT_COLUMN_ALL, "hash of the communicator, the same in all its processes"},
 	{"sequence", work_get_sequence, 0, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "number of the collective among those of the same function in its communicator"},
 	{"node", work_get_of_launch, R(node), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "number of the call's stack in its process, 0: none"},
 	{"correlation", grt_cell_nonzero, R(correlation), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "correlation id of the call in its process"},
@@ -439,6 +450,17 @@ static int work_text(struct work *w, enum work_text which, const char *text, con
 	return 0;
 }
 
+/* The hash has 64 bits, which not all databases have for a number: as in other tables it is a text. */
+static int work_name_collective(struct work *w, struct work_row *r, const struct grt_image *image)
+{
+	char hash[17] = "";
+
+	if (r->comm)
+		snprintf(hash, sizeof(hash), "%016" PRIx64, r->comm->hash);
+	return work_text(w, WORK_FUNCTION, grt_image_string(image, r->collective->function), &r->function)
+		       ?: work_text(w, WORK_COMM, r->comm ? hash : NULL, &r->communicator);
+}
+
 /* @launched: when its launch began, 0: unknown */
 static int work_find_step(struct work *w, struct work_row *r, const struct grt_image *image,
 			  uint64_t launched)
@@ -454,9 +476,7 @@ static int work_find_step(struct work *w, struct work_row *r, const struct grt_i
 	if (r->key)
 		r->collective =
 			grt_steps_collective(w->pass->steps, p->steps - 1, r->key, r->replayed, &r->comm);
-	return r->collective ? work_text(w, WORK_FUNCTION, grt_image_string(image, r->collective->function),
-					 &r->function)
-			     : 0;
+	return r->collective ? work_name_collective(w, r, image) : 0;
 }
 
 /* Sets what is known from the launch, and what the previous pass found for it. @l: NULL: unknown, or none */

@@ -163,9 +163,7 @@ static void client_get_process(struct grt_cell *cell, const void *view, const vo
 /* Frames in 1000 s. */
 static uint64_t client_fps(const struct grt_frame_client *c)
 {
-	uint64_t span = c->last - c->first;
-
-	return span ? (uint64_t)((unsigned __int128)(c->frames - 1) * 1000000000000ULL / span) : 0;
+	return c->time ? (uint64_t)((unsigned __int128)c->timed * 1000000000000ULL / c->time) : 0;
 }
 
 static void client_get_fps(struct grt_cell *cell, const void *view, const void *row, int arg)
@@ -297,7 +295,7 @@ static void note_frames(const struct grt_display_frames *d, struct grt_pass *pas
 		grt_note(
 			pass->notes,
 			"%" PRIu64
-			" {flip has|flips have} no event in the trace and {is not counted as a frame|are not counted as frames}",
+			" {flip has|flips have} no event in the trace and {is not counted as a frame|are not counted as frames}: the time of the next frame is unknown",
 			n.lost);
 	if (n.early)
 		grt_note(

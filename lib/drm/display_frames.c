@@ -79,6 +79,7 @@ struct process {
  * @flags: GRT_FLIP_*, 0: unknown
  * @crtcs: CRTCs whose event came
  * @over: the call has returned
+ * @gap: the event of a flip before it was lost: it is unknown when the previous frame was shown
  * @work: the job that it shows
  */
 struct flip {
@@ -90,6 +91,7 @@ struct flip {
 	uint32_t flags;
 	uint32_t crtcs;
 	bool over;
+	bool gap;
 	struct work work;
 };
 
@@ -307,7 +309,8 @@ static int frame_keep(struct grt_display_frames *d, struct grt_frame_client *c, 
 	c->missed += f->missed;
 	c->counted += f->counted;
 	c->chained += f->flip && (!f->submit || f->job_end);
-	c->first = c->first ?: f->shown;
+	c->timed += f->begin > 0;
+	c->time += f->begin ? f->shown - f->begin : 0;
 	c->last = f->shown;
 	d->count.frames++;
 	d->count.inferred += f->inferred;
@@ -377,6 +380,15 @@ static void frame_count_missed(struct grt_frame_client *c, struct grt_frame *f)
 	c->last_vseq = f->vseq;
 }
 
+/* When the previous frame of the client was shown; 0: it is the first one, or this is unknown. */
+static uint64_t frame_begin(struct grt_frame_client *c, const struct flip *flip)
+{
+	if (!flip || !flip->gap)
+		return c->last;
+	c->last_vseq = 0;
+	return 0;
+}
+
 /* The end of the job for which the flip waited: only the display is left. */
 static uint64_t flip_ready(const struct grt_display_frames *d, const struct flip *flip)
 {
@@ -397,7 +409,7 @@ static int add_own(struct grt_display_frames *d, uint32_t pid, const struct flip
 		d->count.over += !ret;
 		return ret;
 	}
-	at = f.begin = c->last;
+	at = f.begin = frame_begin(c, flip);
 	frame_count_missed(c, &f);
 	if (flip) {
 		f.tid = flip->tid;
@@ -434,7 +446,7 @@ static int add_composed(struct grt_display_frames *d, struct pair *p, const stru
 		d->count.over += !ret;
 		return ret;
 	}
-	at = f.begin = c->last;
+	at = f.begin = frame_begin(c, flip);
 	frame_count_missed(c, &f);
 	frame_set_work(d, &f, &p->flipped);
 	if (f.begin) {
@@ -617,10 +629,26 @@ static void drop_older(struct grt_display_frames *d, const struct flip *than, bo
 	}
 }
 
+/* Whether an earlier flip of the process has asked for an event that did not come. */
+static bool flip_follows_gap(const struct grt_display_frames *d, const struct flip *flip)
+{
+	for (uint32_t i = 0; i < GRT_FRAME_FLIPS; i++) {
+		const struct flip *f = &d->flip[i];
+
+		if (f->time && f->pid == flip->pid && f->serial < flip->serial && f->over && !f->crtcs &&
+		    f->flags & GRT_FLIP_EVENT)
+			return true;
+	}
+	return false;
+}
+
 static int show_flip(struct grt_display_frames *d, struct flip *f, bool several, bool inferred,
 		     const struct grt_ev_vblank_delivered *ev)
 {
-	int ret = add_own(d, f->pid, f, inferred, ev);
+	int ret;
+
+	f->gap = !several && flip_follows_gap(d, f);
+	ret = add_own(d, f->pid, f, inferred, ev);
 
 	for (uint32_t i = 0; i < d->pairs && !ret; i++)
 		if (d->pair[i].compositor == f->pid && d->pair[i].serial == f->serial &&

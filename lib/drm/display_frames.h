@@ -59,7 +59,8 @@
  * @tid: the thread that submitted its job, or requested the flip; 0: unknown
  * @flipper: process that flipped, 0: unknown
  * @number: number among the frames of its client, from 1
- * @begin: when the previous frame was shown, 0: it is the first one
+ * @begin: when the previous frame was shown, 0: it is the first one, or the event of the previous one was
+ * lost
  * @present: the present call before the job; 0: unknown
  * @submit, @job_ctx, @job_seqno, @job_end: the job that it shows, and when the job was complete; 0: none, or
  * unknown
@@ -110,8 +111,9 @@ struct grt_frame {
  * @pid, @crtc: identity; @name: number of its thread's name in grt_display_frames_names()
  * @compositor: the process that flips for it, 0: it flips itself
  * @frame, @n, @room: its frames, in order of time
- * @first, @last: when its first and its last frame were shown
- * @frames: number of all frames, including frames that are not kept
+ * @last: when its last frame was shown
+ * @frames: number of all frames, including frames that are not kept; @timed: those with a time, @time: its
+ * sum
  * @chained: number of frames with a flip, and a job with its end if they have a job
  * @missed, @counted: sums over frames; @late: number of late frames
  * @p50, @p95, @p99, @max: of the frames' times; valid with @n > 1
@@ -127,9 +129,10 @@ struct grt_frame_client {
 	struct grt_frame *frame;
 	uint32_t n;
 	uint32_t room;
-	uint64_t first;
 	uint64_t last;
 	uint64_t frames;
+	uint64_t timed;
+	uint64_t time;
 	uint64_t chained;
 	uint64_t missed;
 	uint64_t counted;

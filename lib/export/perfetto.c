@@ -240,6 +240,13 @@ static int perfetto_on_track(void *arg, const struct grt_track *t)
 
 /* ----------------------------------------------------------------- items */
 
+/* Whether the last item with one value had the same names: most calls of a thread are the same. */
+static bool has_same_names(const struct sequence *s, const struct grt_track_item *i)
+{
+	return i->name && i->name == s->last_name && i->category == s->last_category && i->args == 1 &&
+	       i->arg[0].id == s->last_arg;
+}
+
 /*
  * Interns the names of an item that are new on its sequence. Return: the position after them, NULL: no memory
  */
@@ -262,6 +269,11 @@ static uint8_t *put_new_names(const struct perfetto *f, uint8_t *p, struct seque
 		if (!perfetto_knows(s->args, i->arg[n].id))
 			p = perfetto_put_interned(p, INTERNED_ANNOTATION_NAMES, i->arg[n].id + 1U,
 						  grt_tracks_arg_name(f->tracks, i->arg[n].id), 64);
+	if (i->args == 1) {
+		s->last_name = i->name;
+		s->last_category = i->category;
+		s->last_arg = i->arg[0].id;
+	}
 	return p == start ? before : grt_pb_close(start, p);
 }
 
@@ -287,7 +299,7 @@ static uint8_t *put_correlation(uint8_t *p, const struct grt_track_item *i)
 	uint8_t *start = p = grt_pb_open(p, EVENT_GPU_CORRELATION);
 
 	if (i->flow_out)
-		p = grt_pb_number(p, CORRELATION_SUBMITTED, i->flow_out);
+		p = grt_pb_number_wide(p, CORRELATION_SUBMITTED, i->flow_out);
 	for (uint32_t n = 0; n < i->waits; n++)
 		p = grt_pb_number(p, CORRELATION_WAITED, i->wait[n]);
 	return grt_pb_close(start, p);
@@ -313,7 +325,9 @@ static uint8_t *put_item(const struct perfetto *f, uint8_t *p, struct sequence *
 {
 	uint8_t *packet = p = grt_pb_open(p, TRACE_PACKET), *event;
 
-	p = put_new_names(f, perfetto_put_head(p, s, i->time), s, i);
+	p = perfetto_put_head(p, s, i->time);
+	if (!has_same_names(s, i))
+		p = put_new_names(f, p, s, i);
 	if (!p)
 		return NULL;
 	event = p = grt_pb_open(p, PACKET_TRACK_EVENT);

@@ -13,6 +13,7 @@
 #include "base/relay.h"
 #include "perfetto_parts.h"
 #include "tracks_parts.h"
+#include "tracks_places.h"
 #include "trace/packet.h"
 
 #define BATCH_BYTES (1U << 20)
@@ -58,13 +59,19 @@ static int draw_bytes(struct perfetto *f, const void *bytes, uint32_t size)
 	return perfetto_take(f, p + size);
 }
 
+/* What grt_tracks_event() does without a filter; only known types were collected. */
+static inline int draw_event(struct grt_tracks *t, const struct grt_event *e)
+{
+	return t->draw[e->type] ? t->draw[e->type](t, e) : tracks_instant(t, e);
+}
+
 static int draw_entry(struct perfetto *f, const struct later_entry *entry)
 {
 	const void *what = entry + 1;
 
 	switch ((enum later_kind)entry->kind) {
 	case LATER_EVENT:
-		return grt_tracks_event(f->tracks, what);
+		break;
 	case LATER_BEYOND:
 		return tracks_remember(f->tracks, what);
 	case LATER_PACKET:
@@ -75,7 +82,7 @@ static int draw_entry(struct perfetto *f, const struct later_entry *entry)
 	return 0;
 }
 
-static uint32_t later_bytes(uint32_t size)
+static inline uint32_t later_bytes(uint32_t size)
 {
 	return (uint32_t)sizeof(struct later_entry) + ((size + 7) & ~7U);
 }
@@ -86,7 +93,9 @@ static void draw_batch(struct perfetto *f, struct later_batch *b)
 
 	for (uint32_t at = 0; at < b->used && !b->ret; at += later_bytes(entry->size)) {
 		entry = (const struct later_entry *)(b->bytes + at);
-		b->ret = draw_entry(f, entry);
+		b->ret = __builtin_expect(entry->kind == LATER_EVENT, 1)
+				 ? draw_event(f->tracks, (const void *)(entry + 1))
+				 : draw_entry(f, entry);
 	}
 	b->used = 0;
 }
@@ -102,7 +111,7 @@ static void later_work(void *arg)
 
 /* Gives the full batch to the thread, and takes the one that it has drawn. Return: the thread's error, or 0
  */
-static int hand_over(struct perfetto_later *l)
+static __attribute__((noinline)) int hand_over(struct perfetto_later *l)
 {
 	struct later_batch full = l->collected;
 
@@ -116,21 +125,23 @@ static int hand_over(struct perfetto_later *l)
 }
 
 /* Return: the place for an entry of at most @size bytes, NULL: the thread has failed */
-static struct later_entry *later_room(struct perfetto_later *l, uint32_t size)
+static inline __attribute__((always_inline)) struct later_entry *later_room(struct perfetto_later *l,
+									    uint32_t size)
 {
 	if (l->collected.used + later_bytes(size) > BATCH_BYTES && hand_over(l))
 		return NULL;
 	return (struct later_entry *)(l->collected.bytes + l->collected.used);
 }
 
-static void later_take(struct perfetto_later *l, struct later_entry *entry, enum later_kind kind,
-		       uint32_t size)
+static inline void later_take(struct perfetto_later *l, struct later_entry *entry, enum later_kind kind,
+			      uint32_t size)
 {
 	*entry = (struct later_entry){.kind = kind, .size = size};
 	l->collected.used += later_bytes(size);
 }
 
-static int collect(struct perfetto_later *l, enum later_kind kind, const void *what, uint32_t size)
+static inline __attribute__((always_inline)) int collect(struct perfetto_later *l, enum later_kind kind,
+							 const void *what, uint32_t size)
 {
 	struct later_entry *entry = later_room(l, size);
 

@@ -69,6 +69,7 @@ struct perfetto_seen {
  * @head: the @head_bytes bytes that follow the time stamp in each of its packets
  * @args, @categories: bit sets of the interned names of values, and of the interned categories
  * @names, @kernels, @contexts: the interned numbers of each kind
+ * @last_name, @last_category, @last_arg: of the last item with one value that was written with its names
  * @queue: number of its queue; 0: it is not the sequence of a queue
  * @gpu, @context, @pid: of the queue, as in struct grt_track
  * @renamed: how often the queue's name changed
@@ -85,6 +86,9 @@ struct sequence {
 	struct perfetto_seen names;
 	struct perfetto_seen kernels;
 	struct perfetto_seen contexts;
+	uint32_t last_name;
+	uint16_t last_arg;
+	uint8_t last_category;
 	uint32_t queue;
 	uint32_t gpu;
 	uint32_t context;

@@ -32,6 +32,19 @@ enum { CALLSTACK_FRAMES = 2 };
 
 /* Maximum size of an encoded thread; this many bytes are always copied. */
 #define TASK_MAX 32U
+/* The same for what begins each sample. */
+#define HEAD_MAX 16U
+
+/* Number of threads whose encoded form is remembered, by a simple hash. */
+#define TASKS 16U
+
+/** struct perfetto_task - an encoded thread; @used: 0: none is here */
+struct perfetto_task {
+	uint32_t pid;
+	uint32_t tid;
+	uint8_t used;
+	uint8_t bytes[TASK_MAX];
+};
 
 /**
  * struct perfetto_stacks - the samples
@@ -40,8 +53,8 @@ enum { CALLSTACK_FRAMES = 2 };
  * @near: for grt_keyed_near()
  * @stacks, @frames: nodes and frames that are interned
  * @path: frames of a stack, innermost first
- * @task, @task_bytes: the encoded thread of the last sample, @pid and @tid: the next one is mostly of the
- * same
+ * @head, @head_bytes: the beginning of each sample, up to the key of its time
+ * @task: threads of the last samples
  */
 struct perfetto_stacks {
 	struct perfetto *to;
@@ -54,10 +67,9 @@ struct perfetto_stacks {
 	struct perfetto_seen frames;
 	uint32_t *path;
 	uint32_t room;
-	uint8_t task[TASK_MAX];
-	uint8_t task_bytes;
-	uint32_t pid;
-	uint32_t tid;
+	uint8_t head[HEAD_MAX];
+	uint8_t head_bytes;
+	struct perfetto_task task[TASKS];
 	uint64_t samples;
 	bool begun;
 };
@@ -69,6 +81,14 @@ static uint8_t *begin_stack_packet(uint8_t *p, uint8_t **packet, unsigned int fl
 	return grt_pb_number(p, PACKET_SEQUENCE_FLAGS, flags);
 }
 
+static void set_head(struct perfetto_stacks *s)
+{
+	uint8_t *p = grt_pb_number(s->head, PACKET_SEQUENCE_ID, STACK_SEQUENCE);
+
+	p = grt_pb_number(p, PACKET_SEQUENCE_FLAGS, NEEDS_STATE);
+	s->head_bytes = (uint8_t)(grt_pb_key(p, PACKET_TIMESTAMP, GRT_PB_VARINT) - s->head);
+}
+
 /* Writes the defaults of the samples' sequence, with their unit and clock, before the first sample. */
 static int begin_stacks(struct perfetto_stacks *s)
 {
@@ -77,6 +97,7 @@ static int begin_stacks(struct perfetto_stacks *s)
 	if (!p)
 		return perfetto_later_settle(s->to);
 	s->begun = true;
+	set_head(s);
 	p = begin_stack_packet(p, &packet, STATE_CLEARED);
 	p = grt_pb_number(p, PACKET_FIRST_ON_SEQUENCE, 1);
 	defaults = p = grt_pb_open(p, PACKET_DEFAULTS);
@@ -194,24 +215,26 @@ static int find_stack(struct perfetto_stacks *s, const struct grt_event *e, cons
 	return ret;
 }
 
-static void set_task(struct perfetto_stacks *s, uint32_t pid, uint32_t tid)
+static __attribute__((noinline)) void set_task(struct perfetto_task *t, uint32_t pid, uint32_t tid)
 {
-	uint8_t *task, *p = grt_pb_open(s->task, SAMPLE_TASK);
+	uint8_t *task, *p = grt_pb_open(t->bytes, SAMPLE_TASK);
 
 	task = p;
 	p = grt_pb_number(p, TASK_PID, pid);
 	p = grt_pb_close(task, grt_pb_number(p, TASK_TID, tid));
-	s->task_bytes = (uint8_t)(p - s->task);
-	s->pid = pid;
-	s->tid = tid;
+	t->used = (uint8_t)(p - t->bytes);
+	t->pid = pid;
+	t->tid = tid;
 }
 
 static uint8_t *put_task(struct perfetto_stacks *s, uint8_t *p, uint32_t pid, uint32_t tid)
 {
-	if (!s->task_bytes || s->pid != pid || s->tid != tid)
-		set_task(s, pid, tid);
-	memcpy(p, s->task, sizeof(s->task));
-	return p + s->task_bytes;
+	struct perfetto_task *t = &s->task[tid % TASKS];
+
+	if (!t->used || t->pid != pid || t->tid != tid)
+		set_task(t, pid, tid);
+	memcpy(p, t->bytes, sizeof(t->bytes));
+	return p + t->used;
 }
 
 static int put_sample(struct perfetto_stacks *s, const struct grt_launch *launch, uint32_t pid, uint32_t node,
@@ -221,8 +244,9 @@ static int put_sample(struct perfetto_stacks *s, const struct grt_launch *launch
 
 	if (!p)
 		return perfetto_later_settle(s->to);
-	p = begin_stack_packet(p, &packet, NEEDS_STATE);
-	p = grt_pb_number(p, PACKET_TIMESTAMP, launch->begin);
+	packet = p = grt_pb_open(p, TRACE_PACKET);
+	memcpy(p, s->head, sizeof(s->head));
+	p = grt_pb_wide(p + s->head_bytes, launch->begin);
 	sample = p = grt_pb_open(p, PACKET_STACK_SAMPLE);
 	p = put_task(s, p, pid, launch->tid);
 	p = grt_pb_number(p, SAMPLE_CALLSTACK_IID, node);

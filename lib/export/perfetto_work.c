@@ -228,15 +228,21 @@ static uint8_t *put_new(struct perfetto *f, uint8_t *p, struct sequence *s, cons
 
 /* ------------------------------------------------------------- its values */
 
+/* Writes a number's value up to the number itself. */
+static uint8_t *put_arg_head(uint8_t *p, const struct grt_track_arg *a)
+{
+	p = grt_pb_number(p, ARG_NAME_IID, a->id + 1U);
+	return grt_pb_key(p, a->kind == GRT_TRACK_S64 ? ARG_INT : ARG_UINT, GRT_PB_VARINT);
+}
+
 static uint8_t *put_arg(uint8_t *p, const struct grt_track_arg *a)
 {
 	uint8_t *start = p = grt_pb_open(p, LAUNCH_ARGS);
 
+	if (a->kind != GRT_TRACK_TEXT)
+		return grt_pb_close(start, grt_pb_varint(put_arg_head(p, a), a->number));
 	p = grt_pb_number(p, ARG_NAME_IID, a->id + 1U);
-	if (a->kind == GRT_TRACK_TEXT)
-		p = perfetto_put_text(p, ARG_STRING, a->text, a->length < 400 ? a->length : 400);
-	else
-		p = grt_pb_number(p, a->kind == GRT_TRACK_S64 ? ARG_INT : ARG_UINT, a->number);
+	p = perfetto_put_text(p, ARG_STRING, a->text, a->length < 400 ? a->length : 400);
 	return grt_pb_close(start, p);
 }
 
@@ -303,7 +309,7 @@ static uint8_t *put_kind(uint8_t *p, const struct sequence *s, const struct grt_
 
 static uint8_t *put_moment(uint8_t *p, const struct grt_track_item *i)
 {
-	p = grt_pb_number(p, STAGE_EVENT_ID, i->number);
+	p = grt_pb_number_wide(p, STAGE_EVENT_ID, i->number);
 	return grt_pb_number(p, STAGE_DURATION, i->end - i->time);
 }
 
@@ -330,8 +336,8 @@ static uint8_t *put_waits(uint8_t *p, const struct grt_track_item *i)
  * struct perfetto_work - encoded bytes of items of a set (see struct grt_track_item) on one track
  * @renamed: how often the track's queue had changed its name by then
  * @kind: bytes of put_kind(), from the first one on
- * @before, @behind: bytes of the values before and after the value that differs; both are stored next to each
- *	other
+ * @before, @behind: bytes of the values before and after the number that differs, one behind the other
+ * @value: bytes of the value that differs, up to its number, at the end of @before
  */
 struct perfetto_work {
 	uint64_t set;
@@ -340,6 +346,7 @@ struct perfetto_work {
 	uint16_t kind;
 	uint16_t before;
 	uint16_t behind;
+	uint16_t value;
 	uint8_t bytes[KNOWN_BYTES + KNOWN_PART];
 };
 
@@ -381,7 +388,7 @@ static bool is_short(const struct grt_track_item *i)
 static int keep_known(struct perfetto *f, const struct sequence *s, const struct grt_track_item *i)
 {
 	struct perfetto_work *w;
-	uint8_t *p, *from;
+	uint8_t *p, *from, *value;
 
 	if (!i->set || !is_short(i))
 		return 0;
@@ -392,7 +399,9 @@ static int keep_known(struct perfetto *f, const struct sequence *s, const struct
 	p = put_kind(w->bytes, s, i);
 	w->kind = (uint16_t)(p - w->bytes);
 	from = p;
-	p = put_args(f, p, i, 0, i->varies);
+	value = p = grt_pb_open(put_args(f, p, i, 0, i->varies), LAUNCH_ARGS);
+	p = put_arg_head(p, &i->arg[i->varies]);
+	w->value = (uint16_t)(p - value);
 	w->before = (uint16_t)(p - from);
 	from = p;
 	p = put_extents(f, put_args(f, p, i, i->varies + 1, i->args), i);
@@ -404,12 +413,14 @@ static uint8_t *put_known_work(const struct perfetto_work *w, uint8_t *p, struct
 			       const struct grt_track_item *i)
 {
 	const uint8_t *before = w->bytes + w->kind;
-	uint8_t *packet = p = grt_pb_open(p, TRACE_PACKET), *event, *launch;
+	uint8_t *packet = p = grt_pb_open(p, TRACE_PACKET), *event, *launch, *value;
 
 	event = p = grt_pb_open(perfetto_put_head(p, s, i->time), PACKET_RENDER_STAGE);
 	p = put_waits(put_known(put_moment(p, i), w->bytes, w->kind), i);
 	launch = p = grt_pb_open(p, STAGE_LAUNCH);
-	p = put_arg(put_known(p, before, w->before), &i->arg[i->varies]);
+	p = put_known(p, before, w->before);
+	value = p - w->value;
+	p = grt_pb_close(value, grt_pb_varint(p, i->arg[i->varies].number));
 	p = put_known(p, before + w->before, w->behind);
 	return grt_pb_close(packet, grt_pb_close(event, grt_pb_close(launch, p)));
 }

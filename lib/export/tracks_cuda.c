@@ -96,10 +96,17 @@ struct kernel_set {
 #define KERNEL_SETS_BITS 10
 #define KERNEL_SETS (1U << KERNEL_SETS_BITS)
 
-/** struct named_call - a call, and the number of its name */
+/**
+ * struct named_call - a call that was looked up
+ * @call: its row in the tables; NULL: none was looked up
+ * @number: of the call; @name: number of its name
+ * @waits: it waits for the GPU
+ */
 struct named_call {
 	const struct grt_cuda_call *call;
+	uint32_t number;
 	uint32_t name;
+	bool waits;
 };
 
 #define NAMED_CALLS 64U
@@ -192,28 +199,27 @@ static void find_drawn(struct tracks_cuda *c, unsigned int type)
 			c->drawn[type] |= 1ULL << i;
 }
 
-/* Return: 0 or -ENOMEM */
-static int cuda_call_name(struct grt_tracks *t, const struct grt_ev_launch *x,
-			  const struct grt_cuda_call *call, uint32_t *name)
+/* Looks the call of a launch up, if it is not the last one in its place. Return: NULL: no memory */
+static const struct named_call *find_call(struct grt_tracks *t, const struct grt_ev_launch *x)
 {
 	struct named_call *n = &cuda_of(t)->named[x->call % NAMED_CALLS];
-	const char *text = call ? call->name : x->e.flags & GRT_FLAG_BPF ? "probe" : "CUDA call";
-	int ret = 0;
+	const char *text;
 
-	if (!call || n->call != call) {
-		ret = grt_texts_add(&t->texts, text, strlen(text), &n->name);
-		n->call = call;
-	}
-	*name = n->name;
-	return ret;
+	if (n->call && n->number == x->call)
+		return n;
+	*n = (struct named_call){.call = grt_cuda_call(x->call), .number = x->call};
+	n->waits = grt_cuda_sync(n->call);
+	text = n->call ? n->call->name : x->e.flags & GRT_FLAG_BPF ? "probe" : "CUDA call";
+	return grt_texts_add(&t->texts, text, strlen(text), &n->name) ? NULL : n;
 }
 
 static int on_launch(struct grt_tracks *t, const struct grt_event *e)
 {
 	const struct grt_ev_launch *x = (const struct grt_ev_launch *)e;
-	const struct grt_cuda_call *call = grt_cuda_call(x->call);
+	const struct named_call *call = find_call(t, x);
 	const struct grt_image *image = grt_images_of(&cuda_of(t)->images, e);
-	struct grt_track_item i = {.category = x->call & GRT_CUDA_DRIVER ? GRT_CATEGORY_DRIVER
+	struct grt_track_item i = {.name = call ? call->name : 0,
+				   .category = x->call & GRT_CUDA_DRIVER ? GRT_CATEGORY_DRIVER
 									 : GRT_CATEGORY_RUNTIME,
 				   .time = x->begin,
 				   .end = e->time};
@@ -222,14 +228,14 @@ static int on_launch(struct grt_tracks *t, const struct grt_event *e)
 	char text[64];
 	int ret;
 
-	if (!image || cuda_call_name(t, x, call, &i.name))
+	if (!image || !call)
 		return -ENOMEM;
 	if (i.end < i.time) {
 		t->count.back++;
 		return 0;
 	}
 	key = cuda_key(OF_CALLS, image, e->tid, 0);
-	if (!grt_cuda_sync(call))
+	if (!call->waits)
 		i.flow_out = launch_flow(image, x->correlation);
 	tracks_add_number(a, t->field[e->type][1].id, x->correlation);
 	if (x->result)
@@ -344,10 +350,11 @@ static int work_gpu(struct grt_tracks *t, const struct grt_device *device, uint3
 	return tracks_gpu_number(t, bus, &other, device, text, number);
 }
 
-/* Draws it on the first free lane of its stream. */
-static int draw_on_stream(struct grt_tracks *t, const struct grt_event *e, struct grt_key *key,
-			  const struct grt_device *device, const uint32_t place[3], struct grt_track_item *i,
-			  const struct tracks_args *a)
+/* Draws it on a new lane of its stream. */
+static __attribute__((noinline)) int draw_on_new_lane(struct grt_tracks *t, const struct grt_event *e,
+						      struct grt_key *key, const struct grt_device *device,
+						      const uint32_t place[3], struct grt_track_item *i,
+						      const struct tracks_args *a)
 {
 	struct track like = {
 		.kind = GRT_TRACK_SLICES, .pid = e->pid, .context = place[1], .queue = TRACKS_FIRST_LANE};
@@ -355,8 +362,6 @@ static int draw_on_stream(struct grt_tracks *t, const struct grt_event *e, struc
 	char text[64];
 	int ret;
 
-	if (tracks_draw_on_known(t, key, i, a, &ret))
-		return ret;
 	key->w[3] = 0;
 	first = grt_keyed_find(&t->tracks, key);
 	if (first)
@@ -368,6 +373,17 @@ static int draw_on_stream(struct grt_tracks *t, const struct grt_event *e, struc
 	else
 		snprintf(text, sizeof(text), "CUDA device %u, stream %u", place[0], place[2]);
 	return ret ?: tracks_draw_on_lane(t, e, key, &like, text, i, a);
+}
+
+/* Draws it on the first free lane of its stream. */
+static int draw_on_stream(struct grt_tracks *t, const struct grt_event *e, struct grt_key *key,
+			  const struct grt_device *device, const uint32_t place[3], struct grt_track_item *i,
+			  const struct tracks_args *a)
+{
+	int ret;
+
+	return tracks_draw_on_known(t, key, i, a, &ret) ? ret
+							: draw_on_new_lane(t, e, key, device, place, i, a);
 }
 
 static int remember_work(struct grt_tracks *t, const struct grt_image *image, const uint32_t place[3],
@@ -484,29 +500,36 @@ static int draw_kernel_of(struct grt_tracks *t, const struct grt_event *e, const
 	return draw_work(t, e, image, &i, &s->args, x->correlation, x->graph, place);
 }
 
-static int draw_kernel(struct grt_tracks *t, const struct grt_event *e)
+static int draw_kernel_without_call(struct grt_tracks *t, const struct grt_event *e,
+				    const struct grt_image *image)
 {
 	const struct grt_ev_gpu_kernel *x = (const struct grt_ev_gpu_kernel *)e;
-	const struct grt_image *image = grt_images_of(&cuda_of(t)->images, e);
 	const uint32_t place[3] = {x->gpu, x->context, x->cuda_stream};
 	struct grt_track_item i = {.category = GRT_CATEGORY_KERNEL, .pid = e->pid};
 	struct kernel_names names;
-	struct kernel_set *s;
 
-	if (!image)
-		return -ENOMEM;
-	if (is_undrawn(t, e))
-		return 0;
-	if (x->correlation) {
-		s = kernel_set_of(t, image, x);
-		return s ? draw_kernel_of(t, e, image, s) : -ENOMEM;
-	}
 	if (kernel_name(t, image, x->name, &names))
 		return -ENOMEM;
 	i.name = names.name;
 	i.linked = names.linked;
 	add_work_args(t, tracks_no_args(t), e, place);
 	return draw_work(t, e, image, &i, &t->args, 0, x->graph, place);
+}
+
+static int draw_kernel(struct grt_tracks *t, const struct grt_event *e)
+{
+	const struct grt_ev_gpu_kernel *x = (const struct grt_ev_gpu_kernel *)e;
+	const struct grt_image *image = grt_images_of(&cuda_of(t)->images, e);
+	struct kernel_set *s;
+
+	if (!image)
+		return -ENOMEM;
+	if (is_undrawn(t, e))
+		return 0;
+	if (!x->correlation)
+		return draw_kernel_without_call(t, e, image);
+	s = kernel_set_of(t, image, x);
+	return s ? draw_kernel_of(t, e, image, s) : -ENOMEM;
 }
 
 /* Names a copy as PyTorch's profiler does: "Memcpy HtoD (Pageable -> Device)", "Memset (Device)". */
@@ -791,32 +814,52 @@ static int memory_track(struct grt_tracks *t, uint32_t number, struct track **ou
 	return ret > 0 ? tracks_announce(t, *out, device ? "CUDA memory" : "pinned memory", "B") : ret;
 }
 
+/** struct memory_change - who draws a change of memory, and when */
+struct memory_change {
+	struct grt_tracks *tracks;
+	uint64_t time;
+};
+
+static int memory_draw(void *arg, const struct grt_memory_change *c, uint64_t ended)
+{
+	const struct memory_change *m = arg;
+	struct grt_track_item i = {.kind = GRT_ITEM_COUNTER,
+				   .category = GRT_CATEGORY_COUNTER,
+				   .time = m->time,
+				   .value = (int64_t)c->live};
+	struct track *k;
+
+	(void)ended;
+	if (m->tracks->beyond)
+		return 0;
+	return memory_track(m->tracks, c->device, &k) ?: tracks_draw(m->tracks, k, &i, NULL);
+}
+
 static int on_alloc(struct grt_tracks *t, const struct grt_event *e)
 {
 	const struct grt_image *image = grt_images_of(&cuda_of(t)->images, e);
+	struct memory_change draw = {t, e->time};
 	struct grt_memory_change change[2];
-	struct track *k;
 	uint32_t device;
 	int n, ret = image ? grt_device_memory_place(&cuda_of(t)->images, image, (const void *)e, &device)
 			   : -ENOMEM;
 
+	ret = ret
+		      ?: grt_device_memory_release(&cuda_of(t)->memory, &cuda_of(t)->images, image,
+						   memory_draw, &draw);
 	if (ret)
 		return ret;
 	n = grt_device_memory_event(&cuda_of(t)->memory, image, (const void *)e, device, 0, change);
-	for (int c = 0; c < n && !ret && !t->beyond; c++) {
-		struct grt_track_item i = {.kind = GRT_ITEM_COUNTER,
-					   .category = GRT_CATEGORY_COUNTER,
-					   .time = e->time,
-					   .value = (int64_t)change[c].live};
-
-		ret = memory_track(t, change[c].device, &k) ?: tracks_draw(t, k, &i, NULL);
-	}
+	for (int c = 0; c < n && !ret; c++)
+		ret = memory_draw(&draw, &change[c], e->time);
 	return n < 0 ? n : ret;
 }
 
 /* Only the names in the definitions of a process are needed. */
 static int tracks_on_image(struct grt_tracks *t, const struct grt_event *e)
 {
+	if (e->type == GRT_EV_PROCESS)
+		grt_device_memory_process(&cuda_of(t)->memory, (const void *)e);
 	return grt_images_event(&cuda_of(t)->images, e);
 }
 

@@ -282,7 +282,7 @@ int tracks_ring(struct grt_tracks *t, const struct grt_key *key, uint32_t device
 }
 
 /* Most items are drawn on a first lane that was used recently. */
-static struct track *first_lane(struct grt_tracks *t, const struct grt_key *key)
+static inline struct track *first_lane(struct grt_tracks *t, const struct grt_key *key)
 {
 	uint32_t *near = &t->lane_near[(key->w[0] + key->w[1] * 3 + key->w[2] * 5) % TRACKS_LANES_NEAR];
 	struct track *k = grt_keyed_near(&t->tracks, *near, key);
@@ -324,8 +324,12 @@ static int tracks_place_of(struct grt_tracks *t, const struct grt_event *e, stru
 bool tracks_draw_on_known(struct grt_tracks *t, struct grt_key *key, struct grt_track_item *i,
 			  const struct tracks_args *a, int *ret)
 {
-	struct track *k = tracks_free_lane(t, key, i->time);
+	struct track *k;
 
+	key->w[3] = 0;
+	k = first_lane(t, key);
+	if (k && (k->busy || k->last > i->time))
+		k = tracks_free_lane(t, key, i->time);
 	if (!k)
 		return false;
 	i->kind = GRT_ITEM_SLICE;

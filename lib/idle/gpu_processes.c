@@ -363,15 +363,23 @@ int grt_gpu_processes_running(struct grt_gpu_processes *g, const struct grt_job 
 	return gpu_processes_have(g, o, ring, job->time[GRT_STAMP_START], end);
 }
 
-/* Jobs without a beginning or an end. */
-static int gpu_processes_untimed(struct grt_gpu_processes *g, uint32_t number, uint64_t jobs)
+/* Jobs without a beginning or an end: where others have them, the process had the GPU for longer than is
+ * known. */
+static int gpu_processes_untimed(struct grt_gpu_processes *g, const struct grt_job *job, uint64_t jobs)
 {
+	struct grt_gpu_process *o = NULL;
 	struct grt_gpu_place *ring;
-	int ret = gpu_processes_at(g, GRT_GPU_JOBS, 0, 0, number, &ring);
+	int ret = gpu_processes_at(g, GRT_GPU_JOBS, 0, 0, job->ring, &ring);
 
-	if (!ret && ring)
-		ring->untimed += jobs;
-	return ret;
+	if (ret || !ring)
+		return ret;
+	ring->untimed += jobs;
+	ret = ring->timed ? gpu_processes_find(g, job, &ring, &o) : 0;
+	if (ret || !o)
+		return ret;
+	o->name = job->name ?: o->name;
+	o->least = true;
+	return 0;
 }
 
 int grt_gpu_processes_job(struct grt_gpu_processes *g, const struct grt_job *job)
@@ -385,7 +393,7 @@ int grt_gpu_processes_job(struct grt_gpu_processes *g, const struct grt_job *job
 	if (!g->jobs || job->ring == GRT_RING_NONE)
 		return 0;
 	if ((job->seen & both) != both || end < start)
-		return gpu_processes_untimed(g, job->ring, 1);
+		return gpu_processes_untimed(g, job, 1);
 	ret = gpu_processes_find(g, job, &ring, &o);
 	if (ret || !ring)
 		return ret;
@@ -403,10 +411,10 @@ int grt_gpu_processes_job(struct grt_gpu_processes *g, const struct grt_job *job
 
 int grt_gpu_processes_sums(struct grt_gpu_processes *g, const struct grt_job_sums *s)
 {
-	const struct grt_job job = {.ring = s->ring, .pid = s->pid};
+	const struct grt_job job = {.ring = s->ring, .pid = s->pid, .name = s->name};
 	struct grt_gpu_process *o;
 	struct grt_gpu_place *ring;
-	int ret = s->untimed ? gpu_processes_untimed(g, s->ring, s->untimed) : 0;
+	int ret = s->untimed ? gpu_processes_untimed(g, &job, s->untimed) : 0;
 
 	if (ret || !s->timed)
 		return ret;
@@ -541,7 +549,9 @@ static int gpu_processes_end_place(struct grt_gpu_processes *g, struct grt_gpu_p
 	if (ret || !o)
 		return ret;
 	o->residency = wall - had;
-	o->least = at->source == GRT_GPU_COUNTERS || at->untimed || at->busy.cut;
+	o->least = at->source == GRT_GPU_COUNTERS;
+	/* what more the processes had is missing here */
+	o->inferred = at->untimed || at->busy.cut;
 	return 0;
 }
 

@@ -64,7 +64,7 @@ enum grt_gpu_whose {
  * @measured: from counters: ns between the values of @residency; 0: unknown
  * @unmeasured: the time of a part of @residency is unknown
  * @inferred: the begin of some jobs, or the unit of the counter, was inferred
- * @least: @residency is a lower bound; for idle time, it may also be less
+ * @least: @residency is a lower bound
  */
 struct grt_gpu_process {
 	uint32_t device;

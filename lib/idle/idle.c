@@ -840,6 +840,11 @@ int grt_idleness_read(struct grt_idleness *x)
 	return grt_threads_flush(x->threads);
 }
 
+void grt_idleness_lacks(struct grt_idleness *x)
+{
+	x->lacks = true;
+}
+
 int grt_idleness_end(struct grt_idleness *x, const struct grt_names *names, uint64_t last)
 {
 	int ret = 0;
@@ -847,6 +852,11 @@ int grt_idleness_end(struct grt_idleness *x, const struct grt_names *names, uint
 	x->last = last > x->first ? last : x->first;
 	for (uint32_t i = 0; i < x->devices.used && !ret; i++)
 		ret = idle_end_device(x, x->device[i]);
+	for (uint32_t i = 0; i < x->devices.used; i++) {
+		struct grt_idleness_device *d = &x->device[i]->device;
+
+		d->least = d->untimed || d->sampled || x->lacks;
+	}
 	return ret ?: idle_ends_sum(x) ?: idle_name_all(x, names);
 }
 

@@ -53,6 +53,7 @@ const char *grt_idleness_cause_name(unsigned int cause);
  * @sampled: sampled jobs: the idle time is unknown
  * @first, @last: the time span, ns; @left_out: the part that was not recorded, see stack/windows.h
  * @busy: ns in which some of its work ran; @inferred: it depends on inferred time stamps
+ * @least: @busy is a lower bound; set by grt_idleness_end()
  * @cause: the remaining ns by cause
  * @ends: where the stacks of its work end, by grt_idleness_end()
  */
@@ -77,6 +78,7 @@ struct grt_idleness_device {
 	uint64_t left_out;
 	uint64_t busy;
 	bool inferred;
+	bool least;
 	uint64_t cause[GRT_IDLE_CAUSES];
 	struct grt_stack_ends ends;
 };
@@ -206,6 +208,10 @@ int grt_idleness_job(struct grt_idleness *x, const struct grt_job *job);
 
 /** grt_idleness_read - ends the events, before grt_launches_flush(). Return: as grt_idleness_event() */
 int grt_idleness_read(struct grt_idleness *x);
+
+/** grt_idleness_lacks - before grt_idleness_end(): events that may have shown a device busy are not in the
+ * trace */
+void grt_idleness_lacks(struct grt_idleness *x);
 
 /**
  * grt_idleness_end - completes sums, names and rows after grt_launches_flush(). Call it once

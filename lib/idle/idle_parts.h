@@ -124,6 +124,7 @@ struct idle_recent {
 struct grt_idleness {
 	struct grt_idleness_options options;
 	uint64_t first, last;
+	bool lacks; /* see grt_idleness_lacks() */
 	struct grt_windows windows;
 	struct grt_submitters submitters;
 	struct grt_threads *threads;

@@ -147,7 +147,7 @@ static void idle_sentence_put(FILE *out, const struct grt_idleness *x, const str
 	uint64_t idle = grt_idleness_ns(d), span = d->busy + idle;
 
 	fprintf(out, "%s was busy ", d->name);
-	if (d->untimed || d->sampled)
+	if (d->least)
 		fputs("at least ", out);
 	put_share(out, d->busy, span);
 	fputs(" of ", out);

@@ -9,6 +9,7 @@
 #include "idle.h"
 #include "table/analysis.h"
 #include "table/cells.h"
+#include "trace/session.h"
 
 /* Most rows and sentences in the summary. */
 #define SUMMARY_ROWS 10U
@@ -80,7 +81,7 @@ static void idle_table_get_busy(struct grt_cell *cell, const void *view, const v
 
 	cell->number = arg ? grt_share_down(d->busy, d->last - d->first - d->left_out) : d->busy;
 	cell->inferred = d->inferred;
-	cell->estimated = d->untimed || d->sampled;
+	cell->estimated = d->least;
 }
 
 static void idle_table_get_idle(struct grt_cell *cell, const void *view, const void *row, int arg)
@@ -175,6 +176,15 @@ static const struct grt_table idle_table = {"idle", "idle time by cause", row_co
 
 /* --------------------------------------------------------------- analysis */
 
+/* Events that would have shown a device busy. */
+static uint64_t idle_table_missing(const struct grt_pass *pass)
+{
+	const struct grt_balance *b = &pass->health->balance;
+
+	return b->fate[GRT_FATE_FILTERED] + b->fate[GRT_FATE_WATCH_DENIED] + b->fate[GRT_FATE_RATE_LIMITED] +
+	       b->fate[GRT_FATE_UNHELD] + grt_health_lost(pass->health);
+}
+
 static int idle_table_end(struct idle_analysis *a, struct grt_pass *pass)
 {
 	int ret;
@@ -182,6 +192,8 @@ static int idle_table_end(struct idle_analysis *a, struct grt_pass *pass)
 	if (a->ended)
 		return 0;
 	a->ended = true;
+	if (pass->health && (idle_table_missing(pass) || pass->health->text.gaps))
+		grt_idleness_lacks(a->idle);
 	ret = grt_idleness_end(a->idle, pass->names, pass->known ? pass->last : 0);
 	return ret || !pass->idle ? ret : pass->idle->end(pass->idle->arg, a->idle);
 }
@@ -222,15 +234,6 @@ static void idle_table_free_devices(struct idle_device_view *device)
 	for (uint32_t i = 0; device && device[i].device; i++)
 		free(device[i].sentence);
 	free(device);
-}
-
-/* Events that would have shown a device busy. */
-static uint64_t idle_table_missing(const struct grt_pass *pass)
-{
-	const struct grt_balance *b = &pass->health->balance;
-
-	return b->fate[GRT_FATE_FILTERED] + b->fate[GRT_FATE_WATCH_DENIED] + b->fate[GRT_FATE_RATE_LIMITED] +
-	       b->fate[GRT_FATE_LOST] + b->fate[GRT_FATE_UNHELD] + pass->health->missing_events;
 }
 
 static void note_idle(const struct grt_idleness *x, struct grt_pass *pass)

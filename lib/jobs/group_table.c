@@ -83,7 +83,7 @@ static void group_table_get_busy(struct grt_cell *cell, const void *view, const 
 	if (!cell->absent)
 		cell->number = grt_share_down(grt_busy_sum(&g->busy), span);
 	cell->inferred = g->busy_inferred;
-	cell->estimated = g->busy.cut;
+	cell->estimated = g->busy.cut || g->untimed;
 }
 
 static const struct grt_hist *hist_of(const void *row, bool queue)
@@ -102,7 +102,7 @@ static void group_table_get_percentile(struct grt_cell *cell, const void *view, 
 static void group_table_get_sum(struct grt_cell *cell, const void *view, const void *row, int queue)
 {
 	grt_cell_hist(cell, hist_of(row, queue), GRT_HIST_SUM);
-	cell->estimated = grt_group_sampled(row);
+	cell->estimated = grt_group_sampled(row) || (!queue && ((const struct grt_group *)row)->untimed);
 }
 
 static void group_table_get_gpu_wait(struct grt_cell *cell, const void *view, const void *row, int arg)

@@ -253,6 +253,7 @@ static inline int groups_add_job(struct grt_groups *g, struct grt_group *group, 
 		group->sched_ns += (unsigned __int128)s->sched * s->weight;
 		group->sched += s->weight;
 	}
+	group->untimed += !s->has_exec;
 	if (!s->has_exec)
 		return 0;
 	if (s->exec.value > group->longest.ns)

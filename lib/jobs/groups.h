@@ -46,6 +46,7 @@ struct grt_group_job {
  * @sched_ns: sum of weight * t_sched of the jobs that have it, @sched: sum of their weights
  * @busy: union of the times between START and END, in the span
  * @busy_inferred: jobs in @busy whose START was inferred
+ * @untimed: jobs that may have run and have no t_exec: @busy and the sum of @exec are lower bounds
  * @windows: with random windows, submitted jobs by window; @total, @part: estimates for the whole
  *	time, and its share of all jobs' t_exec; from grt_groups_estimate()
  */
@@ -71,6 +72,7 @@ struct grt_group {
 	uint64_t sched;
 	struct grt_busy busy;
 	uint64_t busy_inferred;
+	uint64_t untimed;
 	struct grt_estimate_sums windows;
 	struct grt_estimate total;
 	struct grt_estimate part;

@@ -175,7 +175,7 @@ static int close_gap(void *arg, const struct grt_stretches *s, const struct grt_
 static int close_overlap(void *arg, const struct grt_stretches *s, const struct grt_stretch *st)
 {
 	const struct closing *c = arg;
-	struct grt_idle overlap = {st->from, st->to, st->first, st->last};
+	struct grt_idle overlap = {.from = st->from, .to = st->to, .first = st->first, .last = st->last};
 
 	return append_wide(c->t, c->to, &overlap);
 }
@@ -294,6 +294,59 @@ static int timeline_add_run(const struct grt_timeline *t, struct grt_timeline_ro
 	return t->scale.columns && run->from < run->to ? timeline_add_time(t, row, run) : 0;
 }
 
+static bool timeline_is_drawn(const struct grt_job *job)
+{
+	bool inferred;
+	uint64_t ns;
+
+	return grt_job_phase(job, GRT_PHASE_EXEC, &ns, &inferred);
+}
+
+/* Of a job that is not drawn: the earliest and the latest time at which it may have run. */
+static struct grt_may_run timeline_may_run(const struct grt_job *job)
+{
+	const unsigned int over = 1U << GRT_STAMP_END | 1U << GRT_STAMP_COMPLETE;
+	struct grt_may_run may = {.from = 0, .to = job->seen & over ? 0 : UINT64_MAX};
+
+	for (unsigned int i = 0; i < GRT_STAMPS; i++) {
+		if (!(job->seen >> i & 1))
+			continue;
+		if (over >> i & 1)
+			may.to = greatest(may.to, job->time[i]);
+		else
+			may.from = greatest(may.from, job->time[i]);
+	}
+	/* END before START */
+	if (may.from > may.to)
+		may = (struct grt_may_run){.from = may.to, .to = may.from};
+	return may;
+}
+
+static int timeline_add_undrawn(struct grt_timeline_row *row, const struct grt_job *job)
+{
+	if (row->may_runs == GRT_TIMELINE_UNSURE_MAX) {
+		row->may_run_over++;
+		return 0;
+	}
+	if (grt_grow(&row->may_run, &row->may_run_room, row->may_runs + 1, 8))
+		return -ENOMEM;
+	row->may_run[row->may_runs++] = timeline_may_run(job);
+	return 0;
+}
+
+/* A job without a known begin ran last before its end, one without a known end until the next one began. */
+static void timeline_mark_gaps(struct grt_idles *gaps, const struct grt_may_run *may)
+{
+	uint32_t i = idle_at(gaps, may->from ?: may->to);
+
+	if (!may->from && i && (i == gaps->used || gaps->at[i].from >= may->to))
+		i--;
+	if (may->to == UINT64_MAX && i < gaps->used)
+		gaps->at[i].unsure++;
+	for (; may->to != UINT64_MAX && i < gaps->used && gaps->at[i].from < may->to; i++)
+		gaps->at[i].unsure++;
+}
+
 /* Return: when the job was submitted or committed, whichever is earlier; UINT64_MAX: both are unknown. */
 static uint64_t timeline_requested_at(const struct grt_job *job)
 {
@@ -404,6 +457,8 @@ static int add_to_row(struct grt_timeline *t, enum grt_group_by by, const struct
 		row->jobs++;
 		row->sampled += t->windows || grt_weight(job->sample) != GRT_WEIGHT_ONE;
 	}
+	if (!ret && counts && !run && by != GRT_BY_ENGINE && !timeline_is_drawn(job))
+		ret = timeline_add_undrawn(row, job);
 	return ret || !run ? ret : timeline_add_run(t, row, run);
 }
 
@@ -470,6 +525,10 @@ static int end_row(const struct grt_timeline *t, enum grt_group_by by, struct gr
 		ret = close_twice(t, row, row->twice.used);
 	if (!ret && row->once.closed)
 		ret = append_wide(t, &row->gaps, &rest);
+	for (uint32_t i = 0; i < row->may_runs; i++)
+		timeline_mark_gaps(&row->gaps, &row->may_run[i]);
+	for (uint32_t i = 0; i < row->gaps.used; i++)
+		row->gaps.at[i].unsure += row->may_run_over;
 	/* An engine that is fed by several rings may have been busy in the gaps. */
 	if (by == GRT_BY_ENGINE)
 		row->gaps.used = 0;
@@ -529,6 +588,7 @@ static void free_row(struct grt_timeline_row *row)
 	free(row->gaps.at);
 	free(row->overlaps.at);
 	free(row->recent);
+	free(row->may_run);
 	grt_stretches_free(&row->once);
 	grt_stretches_free(&row->twice);
 }

@@ -13,7 +13,8 @@
  *
  * A gap of a ring or process is a time in which none of its jobs ran; an overlap of a
  * ring is a time in which two or more ran. Only gaps and overlaps that are wider than a column are kept, so
- * there are at most as many as columns.
+ * there are at most as many as columns. A job whose START or END is unknown is not drawn, but may have run in
+ * a gap: each gap has the number of such jobs.
  */
 #ifndef GRT_JOBS_TIMELINE_H
 #define GRT_JOBS_TIMELINE_H
@@ -28,6 +29,9 @@
 #define GRT_TIMELINE_COLUMNS_MAX 4096U
 /* Number of recent jobs of a ring among which the other job of an overlap is searched. */
 #define GRT_TIMELINE_RECENT 32U
+/* Most jobs of a row that are not drawn and may have run in a gap; with more of them, each may have run in
+ * all. */
+#define GRT_TIMELINE_UNSURE_MAX 1024U
 
 /**
  * struct grt_idle - a gap or an overlap
@@ -35,12 +39,14 @@
  * @first: gap: the job that ended before it; overlap: one of the jobs at its
  *	beginning; unknown if its ctx is 0
  * @last: gap: the job that began after it; overlap: the other job
+ * @unsure: gap: number of jobs that are not drawn and may have run in it
  */
 struct grt_idle {
 	uint64_t from;
 	uint64_t to;
 	struct grt_job_id first;
 	struct grt_job_id last;
+	uint64_t unsure;
 };
 
 /** struct grt_idles - gaps or overlaps, ascending and disjoint */
@@ -48,6 +54,13 @@ struct grt_idles {
 	struct grt_idle *at;
 	uint32_t used;
 	uint32_t room;
+};
+
+/** struct grt_may_run - a job that is not drawn: it ran at most from @from up to @to; UINT64_MAX: until the
+ * next job began */
+struct grt_may_run {
+	uint64_t from;
+	uint64_t to;
 };
 
 /** struct grt_ran - a job and the time when it ran */
@@ -97,6 +110,9 @@ struct grt_timeline_row {
 	struct grt_stretches twice;
 	struct grt_ran *recent;
 	uint32_t recent_next;
+	struct grt_may_run *may_run;
+	uint32_t may_runs, may_run_room;
+	uint64_t may_run_over;
 };
 
 /**

@@ -176,6 +176,18 @@ static uint64_t unsure_time(const struct grt_timeline *t)
 	return sum;
 }
 
+/* Gaps of rings and processes in which a job without a known START or END may have run. */
+static uint64_t unsure_gaps(const struct grt_timeline *t, enum grt_group_by by)
+{
+	const struct grt_keyed *rows = grt_timeline_rows(t, by);
+	uint64_t sum = 0;
+
+	for (struct grt_timeline_row *r = grt_keyed_oldest(rows); r; r = grt_keyed_next(rows, r))
+		for (uint32_t i = 0; i < idles_of(r, false)->used; i++)
+			sum += r->gaps.at[i].unsure > 0;
+	return sum;
+}
+
 static void timeline_parts_notes(void *state, struct grt_pass *pass)
 {
 	const struct grt_timeline_count *c = grt_timeline_count(state);
@@ -196,6 +208,11 @@ static void timeline_parts_notes(void *state, struct grt_pass *pass)
 			 "%" PRIu64 " of %" PRIu64
 			 " {job|jobs} not drawn: START or END is unknown, or END comes before START",
 			 c->undrawn, c->jobs);
+	if (unsure_gaps(state, GRT_BY_RING) + unsure_gaps(state, GRT_BY_PROCESS))
+		grt_note(pass->notes,
+			 "such jobs may have run in %" PRIu64 " {gap|gaps} of rings and %" PRIu64
+			 " of processes, see unsure in --json",
+			 unsure_gaps(state, GRT_BY_RING), unsure_gaps(state, GRT_BY_PROCESS));
 	if (c->cut)
 		grt_note(pass->notes, "jobs drawn up to the border, because they ran beyond it: %" PRIu64,
 			 c->cut);

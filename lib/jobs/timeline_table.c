@@ -83,7 +83,7 @@ static void timeline_table_get_busy(struct grt_cell *cell, const void *view, con
 	cell->number = r->busy;
 	cell->absent = !r->drawn;
 	cell->inferred = r->inferred;
-	cell->estimated = r->sampled || r->unsure;
+	cell->estimated = r->sampled || r->unsure || r->jobs > r->drawn;
 }
 
 static void timeline_table_get_share(struct grt_cell *cell, const void *view, const void *row, int arg)
@@ -273,6 +273,12 @@ static void get_waited(struct grt_cell *cell, const void *view, const void *row,
 	cell->absent = !gap_waited(idle_of(row), &cell->number);
 }
 
+static void timeline_table_get_unsure(struct grt_cell *cell, const void *view, const void *row, int arg)
+{
+	cell->number = idle_of(row)->unsure;
+	cell->absent = !cell->number;
+}
+
 static void get_waiter(struct grt_cell *cell, const void *view, const void *row, int arg)
 {
 	cell->text = ((const struct grt_idle_row *)row)->waiter;
@@ -316,7 +322,8 @@ static void get_waiter_tid(struct grt_cell *cell, const void *view, const void *
 	TIMES,                                                                                    \
 	JOB("ended", 0, "job that ended before the gap"),                                             \
 	JOB("began", 1, "job that began after the gap"),                                              \
-	{"waited", get_waited, 0, GRT_CELL_NS, GRT_COLUMN_ALL, "part of the gap in which the job after it was already submitted, ns"}
+	{"waited", get_waited, 0, GRT_CELL_NS, GRT_COLUMN_ALL, "part of the gap in which the job after it was already submitted, ns"}, \
+	{"unsure", timeline_table_get_unsure, 0, GRT_CELL_NUMBER, GRT_COLUMN_ALL | GRT_COLUMN_TELLS, "jobs without a known START or END that may have run in the gap"}
 
 /* clang-format on */
 

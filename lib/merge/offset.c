@@ -24,6 +24,8 @@
 /* If fewer pairs agree than these shares, there is no answer, percent. */
 #define ENOUGH_ORDINAL 80
 #define ENOUGH_OTHER 80
+/* So few pairs by order may agree by chance, if no name says that the ioctls submit jobs. */
+#define FEW 4
 /* If this share of the best offset's pairs agrees on another offset, the answer is ambiguous, percent. */
 #define SECOND 75
 
@@ -62,6 +64,7 @@ struct grt_offset {
 	uint32_t bounds;
 	uint64_t pairs;
 	uint64_t longest;
+	bool named; /* names say of the ioctls in pairs by order that they submit jobs */
 };
 
 int grt_offset_new(struct grt_offset **out)
@@ -232,11 +235,13 @@ static const struct calls *only_equal(const struct grt_offset *o, const struct s
 
 static void pair_in_order(struct grt_offset *o)
 {
+	o->named = true;
 	for (const struct submits *s = grt_keyed_oldest(&o->submits); s; s = grt_keyed_next(&o->submits, s)) {
 		const struct calls *c = only_equal(o, s);
 
 		for (unsigned int i = 0; c && i < offset_kept(s->count); i++)
 			add_pair(o, s->time[i], c, i);
+		o->named &= !c || c->submitting;
 		o->pairs += c ? offset_kept(s->count) : 0;
 	}
 }
@@ -300,10 +305,51 @@ static struct best sweep(const struct grt_offset *o, const struct best * not, ui
 	return b;
 }
 
+/* Offsets nearby on which as many pairs agree are within the error. */
+static void offset_widen(const struct grt_offset *o, struct best *b, uint64_t around)
+{
+	const struct best one = *b;
+	int64_t depth = 0;
+
+	for (uint32_t i = 0; i + 1 < o->bounds; i++) {
+		const struct bound *at = &o->bound[i];
+
+		depth += at->step;
+		if (depth < b->agree || at->at > one.to + (int64_t)around ||
+		    at->at < one.from - (int64_t)around)
+			continue;
+		b->from = at->at < b->from ? at->at : b->from;
+		b->to = at[1].at > b->to ? at[1].at : b->to;
+	}
+}
+
 static int offset_refuse(struct grt_err *err, int code, const char *why)
 {
 	return grt_err_set(err, code, why, "--clock-offset NS, with a number",
 			   "the clocks' offset cannot be estimated");
+}
+
+/* Return: whether another offset fits as many pairs, if any ioctl may be that of a SUBMIT. */
+static bool offset_is_chance(struct grt_offset *o, const struct best *best)
+{
+	o->bounds = 0;
+	pair_all(o);
+	qsort(o->bound, o->bounds, sizeof(*o->bound), compare_bounds);
+	return sweep(o, best, 0).agree >= best->agree;
+}
+
+/* The largest distance of the offset from a pair that it does not fit. */
+static uint64_t offset_others(const struct grt_offset *o, int64_t ns)
+{
+	int64_t most = 0;
+
+	for (uint32_t i = 0; i < o->bounds; i++) {
+		const struct bound *b = &o->bound[i];
+		int64_t off = b->step > 0 ? b->at - ns : ns - b->at;
+
+		most = off > most ? off : most;
+	}
+	return (uint64_t)most;
 }
 
 static int offset_judge(struct grt_offset *o, struct grt_offset_result *r, struct grt_err *err)
@@ -320,10 +366,16 @@ static int offset_judge(struct grt_offset *o, struct grt_offset_result *r, struc
 	if (!r->ordinal && other.agree * 100 >= best.agree * SECOND)
 		return offset_refuse(err, -EDOM,
 				     "more than one offset puts the SUBMITs into ioctls of their threads");
+	if (!r->ordinal)
+		offset_widen(o, &best, o->longest);
 	r->same = best.from <= 0 && best.to >= 0;
 	r->ns = r->same ? 0 : best.from + (best.to - best.from) / 2;
 	r->error = (uint64_t)(r->same ? (best.to > -best.from ? best.to : -best.from)
 				      : (best.to - best.from + 1) / 2);
+	r->others = r->ordinal ? offset_others(o, r->ns) : 0;
+	if (r->ordinal && !o->named && r->pairs < FEW && offset_is_chance(o, &best))
+		return offset_refuse(err, -EDOM,
+				     "more than one offset puts the SUBMITs into ioctls of their threads");
 	return 0;
 }
 

@@ -19,6 +19,8 @@
  * @pairs: SUBMITs that were paired
  * @agree: number of pairs for which @ns fits
  * @ordinal: SUBMITs and ioctls are paired by their order, because there are equally many
+ * @others: with @ordinal, by how much more the pairs differ that do not agree, as those of clocks that drift,
+ * ns
  */
 struct grt_offset_result {
 	int64_t ns;
@@ -27,6 +29,7 @@ struct grt_offset_result {
 	bool ordinal;
 	uint64_t pairs;
 	uint64_t agree;
+	uint64_t others;
 };
 
 struct grt_offset;

@@ -14,9 +14,9 @@
 
 #include "symbols.h"
 
-static int open_stat(const char *path, uint64_t max, struct stat *st)
+static int open_stat(const char *path, int flags, uint64_t max, struct stat *st)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY), ret = 0;
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | flags), ret = 0;
 
 	if (fd < 0)
 		return -errno;
@@ -36,7 +36,14 @@ int grt_open_regular(const char *path, uint64_t max)
 {
 	struct stat st;
 
-	return open_stat(path, max, &st);
+	return open_stat(path, 0, max, &st);
+}
+
+int grt_open_no_link(const char *path, uint64_t max)
+{
+	struct stat st;
+
+	return open_stat(path, O_NOFOLLOW, max, &st);
 }
 
 /*
@@ -83,7 +90,7 @@ static int copy_of(int fd, uint64_t size)
 int grt_open_firm(const char *path, uint64_t max)
 {
 	struct stat st;
-	int fd = open_stat(path, max, &st);
+	int fd = open_stat(path, 0, max, &st);
 
 	if (fd < 0 || is_firm(&st))
 		return fd;

@@ -19,6 +19,9 @@
  */
 int grt_open_regular(const char *path, uint64_t max);
 
+/** grt_open_no_link - the same for a place where any user may put a link, such as /tmp: a link is refused */
+int grt_open_no_link(const char *path, uint64_t max);
+
 /**
  * grt_open_firm - the same for a file that will be mapped: a file that another user may truncate is copied,
  * because access to a truncated part of a mapping kills the reader

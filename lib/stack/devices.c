@@ -131,6 +131,18 @@ const struct grt_device *grt_devices_of(struct grt_devices *d, uint32_t image, u
 	return d->recent;
 }
 
+/* How much of its UUID no other device of the trace has. */
+static int devices_telling(const struct grt_devices *d, const struct grt_device *x)
+{
+	size_t length = GRT_DEVICE_LABEL_LENGTH;
+
+	for (uint32_t i = 0; i < d->devices; i++)
+		while (d->device[i] != x && d->device[i]->known && length < strlen(x->is.uuid) &&
+		       !strncmp(d->device[i]->is.uuid, x->is.uuid, length))
+			length++;
+	return (int)length;
+}
+
 const char *grt_device_label(const struct grt_devices *d, const struct grt_device *x,
 			     char label[GRT_DEVICE_LABEL])
 {
@@ -141,7 +153,7 @@ const char *grt_device_label(const struct grt_devices *d, const struct grt_devic
 	if (clear)
 		snprintf(label, GRT_DEVICE_LABEL, "GPU %u", x->gpu);
 	else
-		snprintf(label, GRT_DEVICE_LABEL, "%.*s", GRT_DEVICE_LABEL_LENGTH, x->is.uuid);
+		snprintf(label, GRT_DEVICE_LABEL, "%.*s", devices_telling(d, x), x->is.uuid);
 	return label;
 }
 

@@ -57,13 +57,14 @@ int grt_devices_take(struct grt_devices *d, uint32_t image, const struct grt_ev_
 /** grt_devices_of - the device with number @gpu in a process; NULL: no memory */
 const struct grt_device *grt_devices_of(struct grt_devices *d, uint32_t image, uint32_t gpu);
 
-/* Room for a label; length of a label from a UUID: "GPU-" and its first 8 digits. */
-#define GRT_DEVICE_LABEL 24
+/* Room for a label; usual length of a label from a UUID: "GPU-" and its first 8 digits. */
+#define GRT_DEVICE_LABEL 48
 #define GRT_DEVICE_LABEL_LENGTH 12
 
 /**
  * grt_device_label - "GPU 0"; if several devices of the trace have this number, or the device has several
- * numbers, the beginning of its UUID, which nvidia-smi accepts as well: "GPU-8f3a04c2"
+ * numbers, the beginning of its UUID, which nvidia-smi accepts as well: "GPU-8f3a04c2"; more of it if other
+ * devices begin alike
  */
 const char *grt_device_label(const struct grt_devices *d, const struct grt_device *x,
 			     char label[GRT_DEVICE_LABEL]);

@@ -130,7 +130,7 @@ enum grt_flame_leaf {
 };
 
 /* Room for the device in a leaf, bytes. */
-#define GRT_FLAME_GPU 24
+#define GRT_FLAME_GPU 48
 
 /** grt_flame_gpu - text of a device in a leaf, by number; GRT_FLAME_NO_DEVICE: the trace has only one device
  */

@@ -596,7 +596,7 @@ static int read_perf_map(struct grt_symbols *s, struct process *p, const char *p
 {
 	struct grt_functions functions = {0};
 	uint64_t begun = grt_now(), took;
-	int fd = grt_open_regular(path, given ? MAP_MAX : OWN_MAP_MAX), ret = 0;
+	int fd = given ? grt_open_regular(path, MAP_MAX) : grt_open_no_link(path, OWN_MAP_MAX), ret = 0;
 	struct stat st;
 
 	if (fd < 0)

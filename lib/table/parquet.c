@@ -67,6 +67,7 @@ enum parquet_put { PUT_TEXT, PUT_NAME, PUT_LIST, PUT_THOUSANDTHS, PUT_SIGNED_THO
  * @value: those that are not NULL; of a text its number in @texts
  * @values: how many. Where they are as many as rows so far, or none, @there does not say anything
  * @last: number of the last text, @last_text; valid where there are values
+ * @before, @before_number: the last lasting text, and its number; NULL: none so far
  * @lasting: LASTING texts, each in the place that its address has, of which some were there before
  * @there: a bit for each row: it has one
  * @most: PUT_NUMBER: a greater one is NULL
@@ -77,8 +78,10 @@ struct parquet_column {
 	uint32_t values;
 	uint32_t last;
 	const char *last_text;
+	const char *before;
 	struct parquet_lasting *lasting;
 	uint8_t *there;
+	uint32_t before_number;
 	enum parquet_put put;
 	uint64_t most;
 	enum parquet_type type;
@@ -428,7 +431,8 @@ static void encode_delta_block(struct bytes *b, const uint64_t *value, uint64_t 
 	uint8_t bits[DELTA_BLOCK / DELTA_PART] = {0};
 
 	for (uint32_t i = 0; i < n; i++) {
-		delta[i] = value[i] - (i ? value[i - 1] : before);
+		delta[i] = value[i] - before;
+		before = value[i];
 		least = (int64_t)delta[i] < least ? (int64_t)delta[i] : least;
 	}
 	for (uint32_t i = 0; i < n; i++)
@@ -629,7 +633,8 @@ static uint32_t column_write_dictionary(struct parquet_pages *p, const struct pa
 		dictionary_put_numbers(&p->page, p->distinct, n);
 	} else {
 		dictionary_put_texts(&p->page, &c->texts);
-		column_copy_indices(p, c);
+		if (!column_has_one(c, n))
+			column_copy_indices(p, c);
 	}
 	*plain += page_write(p, PAGE_DICTIONARY, n, ENCODING_PLAIN);
 	return n;
@@ -735,6 +740,7 @@ static void column_empty(struct parquet_column *c)
 {
 	c->values = 0;
 	c->last = GRT_TEXT_NONE;
+	c->before = NULL;
 	memset(c->there, 0, GROUP_ROWS / 8);
 	if (c->type != TYPE_BYTE_ARRAY)
 		return;
@@ -884,16 +890,21 @@ static inline void parquet_put_text(struct parquet *p, struct parquet_column *c,
 	parquet_put(c, p->rows, c->last);
 }
 
-/* Finds the number of a lasting text by its address. */
+/* Finds the number of a lasting text by its address. In most columns, it is that of the row before. */
 static inline uint32_t parquet_lasting(struct parquet *p, struct parquet_column *c, const char *text)
 {
 	uint64_t hash = (uint64_t)(uintptr_t)text * 0x9e3779b97f4a7c15ULL;
-	struct parquet_lasting *l = &c->lasting[hash >> 32 & (LASTING - 1)];
+	struct parquet_lasting *l;
 
+	if (c->before == text)
+		return c->before_number;
+	l = &c->lasting[hash >> 32 & (LASTING - 1)];
 	if (l->text != text) {
 		parquet_find_text(p, c, text, strlen(text));
 		*l = (struct parquet_lasting){text, c->last};
 	}
+	c->before = text;
+	c->before_number = l->number;
 	return l->number;
 }
 
@@ -922,14 +933,14 @@ static uint64_t parquet_double(double value)
 }
 
 static __attribute__((noinline)) void parquet_put_other(struct parquet *p, struct parquet_column *c,
-							unsigned int i, const struct grt_cell *cell)
+							const struct grt_cell *cell)
 {
 	switch (c->put) {
 	case PUT_TEXT:
 		parquet_put_text(p, c, cell->text ? cell->text : "");
 		break;
 	case PUT_NAME:
-		parquet_put_text(p, c, grt_cell_text(p->w.column[i]->kind, cell));
+		parquet_put_text(p, c, grt_cell_text(p->w.column[c - p->column]->kind, cell));
 		break;
 	case PUT_LIST:
 		parquet_put_list(p, c, cell);
@@ -938,15 +949,13 @@ static __attribute__((noinline)) void parquet_put_other(struct parquet *p, struc
 		parquet_put(c, p->rows, parquet_double((double)cell->number / 1000));
 		break;
 	case PUT_SIGNED_THOUSANDTHS:
-		parquet_put(c, p->rows, parquet_double((double)(int64_t)cell->number / 1000));
-		break;
 	case PUT_NUMBER:
 		break;
 	}
 }
 
 /* Most cells are numbers, or texts that last. @row: @p->rows, which the compiler need not read again */
-static inline void parquet_put_cell(struct parquet *p, struct parquet_column *c, uint32_t row, unsigned int i,
+static inline void parquet_put_cell(struct parquet *p, struct parquet_column *c, uint32_t row,
 				    const struct grt_cell *cell)
 {
 	if (c->put == PUT_NUMBER) {
@@ -956,8 +965,10 @@ static inline void parquet_put_cell(struct parquet *p, struct parquet_column *c,
 			parquet_put_null(c, row);
 	} else if (c->put == PUT_TEXT && cell->lasting && cell->text) {
 		parquet_put(c, row, parquet_lasting(p, c, cell->text));
+	} else if (c->put == PUT_SIGNED_THOUSANDTHS) {
+		parquet_put(c, row, parquet_double((double)(int64_t)cell->number / 1000));
 	} else {
-		parquet_put_other(p, c, i, cell);
+		parquet_put_other(p, c, cell);
 	}
 }
 
@@ -1000,27 +1011,41 @@ static size_t parquet_text_bytes(const struct parquet *p)
 
 _Static_assert(GRT_COLUMNS_MAX <= 64, "a bit for each column");
 
+_Static_assert(offsetof(struct grt_cell, inferred) == offsetof(struct grt_cell, absent) + 1 &&
+		       offsetof(struct grt_cell, estimated) == offsetof(struct grt_cell, absent) + 2,
+	       "three flags in a row");
+
+/* Whether a cell is absent or marked: one comparison in place of three. */
+static inline bool parquet_is_special(const struct grt_cell *cell)
+{
+	static const uint8_t flags[4] = {1, 1, 1, 0};
+	uint32_t of, mask;
+
+	memcpy(&of, &cell->absent, sizeof(of));
+	memcpy(&mask, flags, sizeof(mask));
+	return of & mask;
+}
+
 static int parquet_row(struct grt_writer *w, const struct grt_cell *cells)
 {
 	struct parquet *p = parquet_of(w);
 	struct parquet_column *c = p->column;
-	/* a copy: otherwise the compiler must assume that writing changes it */
-	const unsigned int columns = w->columns;
+	const struct grt_cell *cell = cells, *end = cells + w->columns;
 	const uint32_t row = p->rows;
 	uint64_t inferred = 0, estimated = 0;
 
 	if (p->error)
 		return p->error;
-	for (unsigned int i = 0; i < columns; i++, c++, cells++) {
-		if (cells->absent) {
-			parquet_put_null(c, row);
-			continue;
+	for (; cell < end; c++, cell++) {
+		if (parquet_is_special(cell)) {
+			if (cell->absent) {
+				parquet_put_null(c, row);
+				continue;
+			}
+			inferred |= (uint64_t)cell->inferred << (cell - cells);
+			estimated |= (uint64_t)cell->estimated << (cell - cells);
 		}
-		if (cells->inferred | cells->estimated) {
-			inferred |= (uint64_t)cells->inferred << i;
-			estimated |= (uint64_t)cells->estimated << i;
-		}
-		parquet_put_cell(p, c, row, i, cells);
+		parquet_put_cell(p, c, row, cell);
 	}
 	if (w->table->marks & GRT_MARK_INFERRED)
 		parquet_put_marks(p, c++, &p->marked[0], inferred);

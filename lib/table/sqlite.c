@@ -107,7 +107,10 @@ static void sqlite_bind_list(struct sqlite_writer *s, sqlite3_stmt *q, int at, c
 	sqlite_check(s, sqlite3_bind_text(q, at, s->text, (int)used, SQLITE_TRANSIENT));
 }
 
-/* Integers have 63 bits; written as digits, a larger number stays exact. */
+/*
+ * Integers have 63 bits. SQLite rounds the digits of a larger number in a column of integers to a REAL, so no
+ * identity is such a number.
+ */
 static void sqlite_bind_large(sqlite3_stmt *q, int at, uint64_t number)
 {
 	char digits[24];

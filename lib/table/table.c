@@ -96,8 +96,10 @@ void grt_writer_table(struct grt_writer *w, const struct grt_table *table, const
 	w->table = table;
 	w->view = view;
 	w->columns = 0;
+	w->texts = 0;
 	for (const struct grt_column *c = table->columns; c->name && w->columns < GRT_COLUMNS_MAX; c++)
 		if (c->where & where) {
+			w->texts |= (uint64_t)(c->kind == GRT_CELL_TEXT) << w->columns;
 			w->key[w->columns] = grt_column_key(table, c);
 			w->column[w->columns++] = c;
 		}
@@ -111,6 +113,8 @@ int grt_writer_row(struct grt_writer *w, const void *row)
 	return ret ?: grt_writer_put_row(w, row);
 }
 
+_Static_assert(GRT_COLUMNS_MAX <= 64, "a bit for each column");
+
 int grt_writer_put_row(struct grt_writer *w, const void *row)
 {
 	struct grt_cell cell[GRT_COLUMNS_MAX];
@@ -122,7 +126,11 @@ int grt_writer_put_row(struct grt_writer *w, const void *row)
 		const struct grt_column *c = w->column[i];
 
 		c->get(&cell[i], view, row, c->arg);
-		cell[i].absent |= c->kind == GRT_CELL_TEXT && !cell[i].text;
+	}
+	for (uint64_t rest = w->texts; rest; rest &= rest - 1) {
+		struct grt_cell *text = &cell[__builtin_ctzll(rest)];
+
+		text->absent |= !text->text;
 	}
 	return w->ops->row(w, cell);
 }

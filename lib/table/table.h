@@ -48,7 +48,7 @@ struct grt_writer_ops {
 /**
  * struct grt_writer - begin of each writer's own state
  * @table, @view: the open table
- * @column: its columns in this form; @key: their names in JSON and CSV
+ * @column: its columns in this form; @key: their names in JSON and CSV; @texts: bits of the columns of text
  * @beside: a part of the work may be another thread's
  * @later: rows that another thread writes, see later.c; NULL: none were
  */
@@ -60,6 +60,7 @@ struct grt_writer {
 	const struct grt_column *column[GRT_COLUMNS_MAX];
 	const char *key[GRT_COLUMNS_MAX];
 	unsigned int columns;
+	uint64_t texts;
 	bool beside;
 	struct grt_later *later;
 };

@@ -18,6 +18,9 @@
 
 /* Bytes that packed packets may have together; Perfetto packs less than 1 MiB at once. */
 #define PLAIN_MAX (64U << 20)
+/* Packed packets grow to some ten times their size. Beyond this, a small file would take minutes to read. */
+#define GROWTH_MAX 256U
+#define GROWTH_FREE (UINT64_C(16) << 20)
 #define THINGS_MAX 1048576U
 #define TEXTS_MAX (1U << 20)
 #define TRACKS_MAX 65536U
@@ -72,6 +75,7 @@ struct packet {
 /**
  * struct pftrace_packets - a file
  * @at: where the packet begins; @buf: the packet; @plain: the unpacked packets in it, if @is_plain
+ * @packed, @unpacked: bytes of all packed packets so far, and of what was in them
  * @offset: by built-in clock: what to add to its time stamps; bits of @clocks: known ones
  */
 struct pftrace_packets {
@@ -83,6 +87,8 @@ struct pftrace_packets {
 	char *plain;
 	size_t plain_room;
 	bool is_plain;
+	uint64_t packed;
+	uint64_t unpacked;
 	struct grt_texts texts;
 	struct grt_keyed names;
 	struct grt_keyed sequences;
@@ -751,6 +757,11 @@ static int64_t packets_inflate(struct pftrace_packets *p, struct grt_span packed
 	inflateEnd(&z);
 	if (code == Z_MEM_ERROR)
 		return -ENOMEM;
+	p->packed += packed.len;
+	p->unpacked += z.total_out;
+	if (p->unpacked > GROWTH_FREE && p->unpacked / GROWTH_MAX > p->packed)
+		return packets_bad(p,
+				   "packets are packed in it, which would be more than 256 times as large");
 	return code == Z_STREAM_END ? (int64_t)z.total_out
 				    : packets_bad(p, "packets are packed in it, which cannot be unpacked");
 }

@@ -183,7 +183,7 @@ uint32_t grt_text_ring_of(struct grt_text *t, uint64_t time, const char *name, s
 
 uint32_t grt_text_driver(struct grt_text *t, uint64_t time, const char *driver)
 {
-	static const char *const drivers[] = {"amdgpu", "i915"};
+	static const char *const drivers[] = {"amdgpu", "i915", "xe", "msm"};
 	uint32_t n = 0;
 
 	while (n < sizeof(drivers) / sizeof(drivers[0]) && strcmp(drivers[n], driver))

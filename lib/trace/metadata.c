@@ -312,7 +312,10 @@ int grt_metadata_write(int dirfd, const struct grt_env *env, int64_t realtime_of
 	ret = replace_file(dirfd, text, len);
 	free(text);
 	if (ret)
-		return grt_err_set(err, ret, strerror(-ret), ret == -ENOSPC ? "free space on its disk" : NULL,
+		return grt_err_set(err, ret, strerror(-ret),
+				   ret == -ENOSPC  ? "free space on its disk"
+				   : ret == -EFBIG ? "ulimit -f unlimited"
+						   : NULL,
 				   "metadata: cannot be written");
 	return 0;
 }

@@ -13,11 +13,19 @@
 
 /* The faster of two levels: the next one takes twice the time and saves a tenth. */
 #define LEVEL 1
+/* Events are packed to a tenth. Beyond this, a small file would take minutes to read. */
+#define GROWTH_MAX 256U
+#define GROWTH_FREE 65536U
+
+static bool packed_grows(const struct grt_packed_head *h)
+{
+	return h->packet.packet_size / 8 > GROWTH_FREE + (uint64_t)GROWTH_MAX * h->packed;
+}
 
 bool grt_packed_looks(const struct grt_packed_head *h)
 {
 	return h->magic == GRT_PACKED_MAGIC && h->size == sizeof(*h) - 8 && h->packed <= 2 * GRT_PACKET_MAX &&
-	       grt_packet_look(&h->packet) == GRT_LOOK_PACKET;
+	       !packed_grows(h) && grt_packet_look(&h->packet) == GRT_LOOK_PACKET;
 }
 
 #ifdef GRT_HAVE_ZSTD

@@ -161,4 +161,10 @@ int grt_session_add_source(struct grt_session *s, const struct grt_stream_source
 /** grt_head_is_text - whether an input with these first bytes is text, and not packets */
 bool grt_head_is_text(const char *head, size_t len);
 
+/** grt_health_lost - events that the trace lacks against the will of its recorder */
+static inline uint64_t grt_health_lost(const struct grt_health *h)
+{
+	return h->balance.fate[GRT_FATE_LOST] + h->missing_events + h->unwritten_events;
+}
+
 #endif /* GRT_TRACE_SESSION_H */

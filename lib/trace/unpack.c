@@ -18,11 +18,15 @@
 #endif
 
 #define ROOM (256U << 10)
+/* Traces unpack to at most some hundred times their size. Beyond this, a small file would fill a disk. */
+#define GROWTH_MAX 256U
+#define GROWTH_FREE (UINT64_C(256) << 20)
 
 /**
  * struct unpack - an input that is being decompressed
  * @used: bytes of a pipe's head that were already read
- * @taken: bytes of the input so far
+ * @taken: bytes of the input so far; @given: bytes that were unpacked from them
+ * @tool: the program that unpacks such an input to its standard output
  * @out: the file
  */
 struct unpack {
@@ -30,6 +34,8 @@ struct unpack {
 	struct grt_err *err;
 	size_t used;
 	uint64_t taken;
+	uint64_t given;
+	const char *tool;
 	int out;
 	uint8_t in[ROOM];
 	uint8_t plain[ROOM];
@@ -42,6 +48,7 @@ struct unpack {
  */
 struct unpack_kind {
 	const char *name;
+	const char *tool;
 	const char *magic;
 	size_t len;
 	int (*all)(struct unpack *u);
@@ -78,10 +85,22 @@ static int unpack_no_place(struct unpack *u)
 		"%s: cannot unpack it into a temporary file in %s", u->p->path, grt_tempfile_dir());
 }
 
+static int unpack_too_much(struct unpack *u)
+{
+	char fix[64];
+
+	snprintf(fix, sizeof(fix), "%s PATH > FILE, and give that", u->tool);
+	return grt_err_set(u->err, -EFBIG, "it would be more than 256 times as large", fix,
+			   "%s: cannot unpack", u->p->path);
+}
+
 static int unpack_write(struct unpack *u, size_t len)
 {
 	ssize_t n;
 
+	u->given += len;
+	if (u->given > GROWTH_FREE && u->given / GROWTH_MAX > u->taken)
+		return unpack_too_much(u);
 	for (size_t done = 0; done<len; done += n> 0 ? (size_t)n : 0) {
 		n = write(u->out, u->plain + done, len - done);
 		if (n < 0 && errno != EINTR)
@@ -91,11 +110,11 @@ static int unpack_write(struct unpack *u, size_t len)
 }
 
 /* @rest: number of available bytes that were not understood */
-__attribute__((unused)) static int unpack_bad(struct unpack *u, bool cut, const char *tool, uint64_t rest)
+__attribute__((unused)) static int unpack_bad(struct unpack *u, bool cut, uint64_t rest)
 {
 	char fix[64];
 
-	snprintf(fix, sizeof(fix), "%s PATH > FILE, which keeps what precedes it", tool);
+	snprintf(fix, sizeof(fix), "%s PATH > FILE, which keeps what precedes it", u->tool);
 	return grt_err_set(u->err, -EPROTO, cut ? "the file ends before its data" : "the data is damaged",
 			   fix, "%s: byte %llu: cannot unpack", u->p->path,
 			   (unsigned long long)(u->taken - rest));
@@ -127,7 +146,7 @@ static int unpack_gzip_some(struct unpack *u, z_stream *z, bool *whole)
 		z->avail_out = ROOM;
 		code = inflate(z, Z_NO_FLUSH);
 		if (code != Z_OK && code != Z_STREAM_END && code != Z_BUF_ERROR)
-			return unpack_bad(u, false, "zcat", z->avail_in);
+			return unpack_bad(u, false, z->avail_in);
 		ret = unpack_write(u, ROOM - z->avail_out);
 		if (ret)
 			return ret;
@@ -151,7 +170,7 @@ static int unpack_gzip(struct unpack *u)
 	inflateEnd(&z);
 	if (!ret && n < 0)
 		ret = (int)n;
-	return ret ? ret : whole ? 0 : unpack_bad(u, true, "zcat", 0);
+	return ret ? ret : whole ? 0 : unpack_bad(u, true, 0);
 }
 #endif
 
@@ -169,7 +188,7 @@ static int unpack_zstd_some(struct unpack *u, ZSTD_DStream *z, size_t len, size_
 		out = (ZSTD_outBuffer){u->plain, ROOM, 0};
 		*left = ZSTD_decompressStream(z, &out, &in);
 		if (ZSTD_isError(*left))
-			return unpack_bad(u, false, "zstdcat", len - in.pos);
+			return unpack_bad(u, false, len - in.pos);
 		ret = unpack_write(u, out.pos);
 		if (ret)
 			return ret;
@@ -189,7 +208,7 @@ static int unpack_zstd(struct unpack *u)
 	ZSTD_freeDStream(z);
 	if (!ret && n < 0)
 		ret = (int)n;
-	return ret ? ret : left ? unpack_bad(u, true, "zstdcat", 0) : 0;
+	return ret ? ret : left ? unpack_bad(u, true, 0) : 0;
 }
 #endif
 
@@ -219,17 +238,17 @@ static int unpack_tracecmd(struct unpack *u)
 
 static const struct unpack_kind kinds[] = {
 #ifdef GRT_HAVE_ZLIB
-	{"gzip", "\x1f\x8b\x08", 3, unpack_gzip},
+	{"gzip", "zcat", "\x1f\x8b\x08", 3, unpack_gzip},
 #else
-	{"gzip", "\x1f\x8b\x08", 3, NULL},
+	{"gzip", "zcat", "\x1f\x8b\x08", 3, NULL},
 #endif
 #ifdef GRT_HAVE_ZSTD
-	{"zstd", "\x28\xb5\x2f\xfd", 4, unpack_zstd},
+	{"zstd", "zstdcat", "\x28\xb5\x2f\xfd", 4, unpack_zstd},
 #else
-	{"zstd", "\x28\xb5\x2f\xfd", 4, NULL},
+	{"zstd", "zstdcat", "\x28\xb5\x2f\xfd", 4, NULL},
 #endif
 #ifdef GRT_HAVE_TRACECMD
-	{"trace-cmd", "\x17\x08\x44tracing", 10, unpack_tracecmd},
+	{"trace-cmd", "trace-cmd report", "\x17\x08\x44tracing", 10, unpack_tracecmd},
 #endif
 };
 
@@ -244,7 +263,7 @@ static int unpack_by(const struct grt_packed *p, const struct unpack_kind *k, in
 	u = calloc(1, sizeof(*u));
 	if (!u)
 		return grt_err_set(err, -ENOMEM, strerror(ENOMEM), NULL, "%s: cannot unpack", p->path);
-	*u = (struct unpack){.p = p, .err = err};
+	*u = (struct unpack){.p = p, .err = err, .tool = k->tool};
 	ret = u->out = grt_tempfile_open();
 	if (ret < 0) {
 		ret = unpack_no_place(u);

@@ -8,10 +8,14 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <grp.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -24,7 +28,14 @@
 #define TRACECMD_LIBRARY "libtracecmd.so.1"
 #define TRACEEVENT_LIBRARY "libtraceevent.so.1"
 #define INSTANCES_MAX 256
-#define MEMORY_MAX (UINT64_C(8) << 30)
+/* What the library may use: a part for any file, and a part for each byte of the file. */
+#define MEMORY_FREE (UINT64_C(1) << 30)
+#define MEMORY_PER_BYTE 4U
+#define SECONDS_FREE 60U
+#define BYTES_PER_SECOND (UINT64_C(1) << 20)
+#define TEXT_FREE (UINT64_C(256) << 20)
+#define TEXT_PER_BYTE 256U
+#define NOBODY 65534
 /* a flag of tracecmd_open_fd(): no plugins, because they are programs of a user */
 #define TRACECMD_FL_LOAD_NO_PLUGINS 1
 
@@ -117,15 +128,30 @@ static int tracecmd_report(struct tracecmd *t, int fd)
 	return fflush(t->out) ? TRACECMD_NO_PLACE : TRACECMD_DONE;
 }
 
-/* Messages of the libraries are not for the user, and their memory is limited. */
-static void tracecmd_confine(void)
+static void tracecmd_limit(int what, uint64_t most)
 {
-#ifndef __SANITIZE_ADDRESS__
-	const struct rlimit memory = {MEMORY_MAX, MEMORY_MAX};
+	setrlimit(what, &(struct rlimit){most, most});
+}
 
-	setrlimit(RLIMIT_AS, &memory);
+/* Limits what a damaged file can make the library do. What root reads does not run as root. */
+static bool tracecmd_confine(int fd)
+{
+	struct stat st;
+
+	if (fstat(fd, &st))
+		return false;
+#ifndef __SANITIZE_ADDRESS__
+	tracecmd_limit(RLIMIT_AS, MEMORY_FREE + MEMORY_PER_BYTE * (uint64_t)st.st_size);
 #endif
-	setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});
+	tracecmd_limit(RLIMIT_CPU, SECONDS_FREE + (uint64_t)st.st_size / BYTES_PER_SECOND);
+	tracecmd_limit(RLIMIT_FSIZE, TEXT_FREE + TEXT_PER_BYTE * (uint64_t)st.st_size);
+	tracecmd_limit(RLIMIT_CORE, 0);
+	/* a container may lack the privilege to change its user */
+	if (!geteuid() &&
+	    (setgroups(0, NULL) || setresgid(NOBODY, NOBODY, NOBODY) || setresuid(NOBODY, NOBODY, NOBODY)) &&
+	    errno != EPERM)
+		return false;
+	return !prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) && !prctl(PR_SET_PDEATHSIG, SIGKILL);
 }
 
 static int tracecmd_child(int fd, int out)
@@ -137,9 +163,10 @@ static int tracecmd_child(int fd, int out)
 		return TRACECMD_NO_PLACE;
 	if (!tracecmd_load(&t))
 		return TRACECMD_NO_LIBRARY;
-	if (null < 0 || dup2(null, STDOUT_FILENO) < 0 || dup2(null, STDERR_FILENO) < 0)
+	/* messages of the libraries are not for the user */
+	if (null < 0 || dup2(null, STDOUT_FILENO) < 0 || dup2(null, STDERR_FILENO) < 0 ||
+	    !tracecmd_confine(fd))
 		return TRACECMD_BAD;
-	tracecmd_confine();
 	return tracecmd_report(&t, fd);
 }
 

@@ -89,7 +89,10 @@ int textlog_open(struct textlog *t, const char *name, const struct source_setup 
 	if (!ret)
 		t->file = make_file(t->path, setup->uid, setup->gid);
 	if (t->file < 0)
-		return grt_err_set(err, -errno, strerror(errno), NULL, "cannot write %s", t->path);
+		return grt_err_set(err, -errno, strerror(errno),
+				   t->kept ? "-o DIR that you may write to"
+					   : "TMPDIR=DIR that you may write to",
+				   "cannot write %s", t->path);
 	t->wake = eventfd(0, EFD_CLOEXEC);
 	if (t->wake < 0 || pipe2(t->pipe, O_CLOEXEC) || fcntl(t->pipe[0], F_SETFL, O_NONBLOCK))
 		return grt_err_set(err, -errno, strerror(errno), NULL, "cannot make a pipe");

@@ -19,28 +19,38 @@ Step = collections.namedtuple("Step", "time place pid stack kind bytes")
 
 
 class Recording:
-    """Blocks of two processes on two devices; a place is a device, or the host."""
+    """Blocks of two processes on two devices; a place is a device, or the host. One process may end before the other."""
 
     def __init__(self, seed, name):
         rng, self.name, self.steps, self.events = random.Random(seed), name, [], []
         self.first = now = 10**9 * rng.randrange(1, 5000)
         for pid in (50, 60):
             self.define(pid)
-        live, number = [], 0
-        for _ in range(rng.choice((3, 30, 200))):
+        live, number, count, pids = [], 0, rng.choice((3, 30, 200)), (50, 60)
+        self.ended, self.left, ends = None, [], rng.choice((None, count // 2))
+        for n in range(count):
             now += rng.choice((1, 1000, 10**6))
+            if n == ends:
+                self.left = [(f"GPU{gpu}" if kind not in HOST else "Host", (pid, node, kind), size)
+                             for pid, _, size, gpu, kind, node in live if pid == 50]
+                live, pids, self.ended = [block for block in live if block[0] != 50], (60,), now
+                self.end(50, now)
+                now += 1
             if live and rng.random() < .45:
                 block = live.pop(rng.randrange(len(live)))
                 self.put(now, 2, *block)
                 continue
             number += 1
-            live.append((rng.choice((50, 60)), 4096 * number, rng.choice((1, 512, 2**21, 2**40, 2**45 + 1)), rng.choice((0, 1)),
+            live.append((rng.choice(pids), 4096 * number, rng.choice((1, 512, 2**21, 2**40, 2**45 + 1)), rng.choice((0, 1)),
                          rng.choice(list(KINDS)), rng.choice((0, 1, 2, 3))))
             self.put(now, 1, *live[-1])
         self.last = now + 1000
-        for pid in (50, 60):
-            self.events.append(_raw.event(self.last, "PROCESS", what=3, ctx=1000 + pid, pid=pid, tid=pid))
+        for pid in pids:
+            self.end(pid, self.last)
         _raw.write(name, [self.events], lambda time: [_raw.name(time, 1, 50, "a", "a"), _raw.name(time, 1, 60, "b", "b")])
+
+    def end(self, pid, time):
+        self.events.append(_raw.event(time, "PROCESS", what=3, ctx=1000 + pid, pid=pid, tid=pid))
 
     def define(self, pid):
         of = {"ctx": 1000 + pid, "pid": pid, "tid": pid}
@@ -62,9 +72,18 @@ class Recording:
         self.steps.append(Step(time, place, pid, node, kind, size if what == 1 else -size))
 
     def peaks(self, place, first, last):
-        """When the memory of a place was most; what each stack had then"""
-        had, most, best = collections.Counter(), 0, collections.Counter()
+        """When the memory of a place was most; what each stack had then, and what it never freed"""
+        had, most, best, never = collections.Counter(), 0, collections.Counter(), collections.Counter()
         for s in self.steps:
+            # the other process goes on: what the first one had at its end is free
+            if self.ended and not never and self.ended < s.time <= last:
+                never = collections.Counter({"": 1})
+                for of, whose, size in self.left:
+                    if of == place:
+                        had[whose] -= size
+                        never[whose] += size
+                if self.ended < first:
+                    best, most = +had, sum(had.values())
             if s.place != place or s.time > last:
                 continue
             had[s.pid, s.stack, s.kind] += s.bytes
@@ -72,7 +91,8 @@ class Recording:
                 best, most = +had, sum(had.values())
             elif sum(had.values()) > most:
                 best, most = +had, sum(had.values())
-        return best, +had
+        del never[""]
+        return best, had + never
 
 
 def compare(grtrace, r, span, options):

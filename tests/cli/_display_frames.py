@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
 """_display_frames.py GRTRACE SEED...: clients that each flip pages on a display of their own, with jobs, threads that sleep
-and vertical blanks at which they are shown, as a raw recording: the frames and their sums are compared with a model."""
+and vertical blanks at which they are shown, as a raw recording: the frames and their sums are compared with a model. Some
+events of flips are lost: these are no frames, and when the next one began is unknown."""
 
 import collections
 import json
@@ -26,10 +27,10 @@ Frame = collections.namedtuple("Frame", "number begin shown vseq flip job ready"
 class Client:
     def __init__(self, rng, pid, crtc, first, frames):
         self.rng, self.pid, self.tid, self.crtc = rng, pid, pid + 1, crtc
-        self.period, self.ctx = rng.choice((4, 16, 20)) * MS, 1000 * pid
+        self.period, self.ctx, self.loses = rng.choice((4, 16, 20)) * MS, 1000 * pid, rng.choice((0, 0, .1))
         self.origin, self.events, self.frames, self.states, self.number = first, [], [], [], 0
         self.put(first, "THREAD", what=3)
-        now, before, vseq = first + 1000, None, 0
+        now, before, vseq, self.gap = first + 1000, None, 0, False
         for n in range(1, frames + 1):
             now, before, vseq = self.frame(n, now, before, vseq)
         self.put(now, "THREAD", what=6, number=self.number)
@@ -81,9 +82,13 @@ class Client:
         self.put(flip, "IOCTL_ENTER", cmd=FLIP, fd=5, device=7)
         self.put(flip + 500, "IOCTL_EXIT", cmd=FLIP, about=FLAGS, device=7)
         self.states.append(("running", flip, flip + 1000))
-        self.events.append(_raw.event(shown, "VBLANK_DELIVERED", pid=self.pid, crtc=self.crtc, vseq=vseq, file=self.pid, ring=NO_RING, device=7))
+        delivered = _raw.event(shown, "VBLANK_DELIVERED", pid=self.pid, crtc=self.crtc, vseq=vseq, file=self.pid, ring=NO_RING, device=7)
+        lost = self.rng.random() < self.loses
+        self.events.append((shown, None) if lost else delivered)
         self.events.append(_raw.event(shown + 5000, "VBLANK", crtc=self.crtc, vseq=vseq, stamp=shown, high_prec=1, ring=NO_RING, device=7))
-        self.frames.append(Frame(n, before, shown, vseq, flip, job, ready))
+        if not lost:
+            self.frames.append(Frame(len(self.frames) + 1, None if self.gap else before, shown, vseq, flip, job, ready))
+        self.gap = lost
         # it goes on at once, or when the frame was shown
         now = flip + 1000
         if choice((True, True, False)):
@@ -122,7 +127,7 @@ def compare(grtrace, name, clients):
         times = [f.shown - f.begin for f in timed]
         row = [r for r in says["frame_clients"] if r["pid"] == c.pid]
         what = f"{name}: client {c.pid}"
-        same(what, len(row), 1)
+        same(what, len(row), bool(c.frames))
         if not row or not times:
             continue
         row = row[0]
@@ -130,7 +135,7 @@ def compare(grtrace, name, clients):
         for column, permille in (("p50", 500), ("p95", 950), ("p99", 990), ("max", 1000)):
             same(f"{what}: {column}", row[column], rank(times, permille), .01)
         same(f"{what}: fps", row["fps_milli"], len(times) * 1e12 / sum(times), .001)
-        missed = [b.vseq - a.vseq - 1 for a, b in zip(c.frames, c.frames[1:])]
+        missed = [b.vseq - a.vseq - 1 for a, b in zip(c.frames, c.frames[1:]) if b.begin]
         same(f"{what}: missed", row["missed"], sum(missed))
         middle = rank(times, 500)
         late = [2 * t >= 3 * middle for t in times]

@@ -5,7 +5,7 @@ import os
 import re
 import struct
 
-FATES = 9
+FATES, LOST = 9, 7
 SOURCE = os.environ.get("GRTRACE_SRC") or os.path.join(os.path.dirname(os.path.abspath(__file__)), "../..")
 COMMON = ("pid", "tid", "ctx", "seqno", "ring", "device", "flags", "engine", "sample")
 CODES = {"8": "B", "16": "H", "32": "I", "64": "Q"}
@@ -49,20 +49,27 @@ def name(time, kind, number, text, owner=""):
     return event(time, "NAME", kind=kind, id=number, name=text, owner=owner)
 
 
-def packet(records, cpu, number, before):
+def packet(records, cpu, number, before, lost=(0, 0)):
+    """@lost: events that the CPU has lost before the packet, and up to its end"""
     data = b"".join(record for _, record in records)
     size = (64 + 2 * 8 * (1 + FATES) + len(data)) * 8
-    balance = [struct.pack(f"<{1 + FATES}Q", n, n, *[0] * (FATES - 1)) for n in (before, before + len(records))]
+    balance = [struct.pack(f"<{1 + FATES}Q", n + gone, n, *[0] * (LOST - 1), gone, *[0] * (FATES - LOST - 1))
+               for n, gone in zip((before, before + len(records)), lost)]
     return struct.pack("<IIHHIQQQQQQ", 0xc1fc1fc1, 0, 5, size // 8 - len(data), cpu, records[0][0], records[-1][0],
-                       size, size, number, 0) + b"".join(balance) + data
+                       size, size, number, lost[1]) + b"".join(balance) + data
 
 
 def write(path, streams, names=lambda time: [], part=40):
-    """@streams: of each CPU its events, in any order; @names: the NAME records that each packet begins with"""
+    """@streams: of each CPU its events, in any order; one that is lost has None for its bytes. @names: the NAME records
+    that each packet begins with"""
     with open(path, "wb") as out:
         for cpu, events in enumerate(streams):
-            events, before = sorted(events, key=lambda e: e[0]), 0
+            events, before, lost = sorted(events, key=lambda e: e[0]), 0, 0
             for number, first in enumerate(range(0, len(events), part)):
                 records = events[first:first + part]
-                out.write(packet(names(records[0][0]) + records, cpu, number, before))
-                before += len(records) + len(names(0))
+                kept = [record for record in records if record[1] is not None]
+                gone = len(records) - len(kept)
+                if kept:
+                    kept = names(kept[0][0]) + kept
+                    out.write(packet(kept, cpu, number, before, (lost, lost + gone)))
+                before, lost = before + len(kept), lost + gone

@@ -60,6 +60,48 @@ within "timeline" 60 1024 timeline alt.raw
 run report --json alt.raw
 check "every packet is read" says '"packets": 163840'
 
+# Files that unpack to a thousand times their size, and more.
+python3 - <<'END'
+import struct, subprocess, zlib
+
+
+def number(n):
+    return bytes([n & 127 | 128]) + number(n >> 7) if n > 127 else bytes([n])
+
+
+def field(which, data):
+    return number(which << 3 | 2) + number(len(data)) + data
+
+
+packed = field(1, field(50, zlib.compress(field(1, b"") * (24 << 20), 9)))
+open("empty.pftrace", "wb").write(field(1, b"\x40\x01\x50\x01") + packed * 20)
+for tool, name in ("gzip", "zeros.gz"), ("zstd", "zeros.zst"):
+    with subprocess.Popen([tool, "-c"], stdin=subprocess.PIPE, stdout=open(name, "wb")) as run:
+        run.stdin.write(b"# tracer: nop\n")
+        for i in range(1200):
+            run.stdin.write(bytes(1 << 20))
+        run.stdin.close()
+
+# As `record --compress` writes packets, each with as many records as a packet can have.
+raw = open("m.grt/kmod_0", "rb").read()
+head = bytearray(raw[: struct.unpack_from("<H", raw, 10)[0]])
+plain = bytes(head) + bytes((64 << 20) - len(head))
+struct.pack_into("<QQ", head, 32, len(plain) * 8, len(plain) * 8)
+plain = bytes(head) + plain[len(head):]
+frame = subprocess.run(["zstd", "-c"], input=plain, stdout=subprocess.PIPE, check=True).stdout
+packet = struct.pack("<IIII", 0x184D2A57, 8 + len(head), len(frame), 0) + bytes(head) + frame
+open("packed_0", "wb").write(packet * 100)
+END
+for name in zeros.gz zeros.zst; do
+	within "$name: report" 60 256 report $name
+	run report $name
+	expect "$name is not unpacked" 1 "$name: cannot unpack: it would be more than 256 times as large"
+done
+run report empty.pftrace
+expect "nor are packets of Perfetto" 1 'cannot read the packet of Perfetto there: .*more than 256 times as large'
+cp -r m.grt packed.grt && mv packed_0 packed.grt/kmod_0
+within "packets of a recording: report" 60 256 report packed.grt
+
 # A stream file that ends early is whole by itself: the source's own count tells.
 mv m.grt/kmod_0 m.grt/drm_0
 events=$("$GRTRACE" report --json m.grt | grep -o '"emitted": [0-9]*' | head -n 1 | tr -dc 0-9)

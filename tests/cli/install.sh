@@ -31,7 +31,7 @@ make install DESTDIR="$here/root"
 check "make install DESTDIR= PREFIX=" exits 0
 for file in bin/grtrace bin/softgpu-run lib/libgrtrace.a lib/libgrtrace.so lib/pkgconfig/grtrace.pc include/grtrace/grtrace.h \
 	include/grtrace/events.def include/grtrace/events/custom.def include/grtrace/softgpu.h share/man/man1/grtrace-record.1 share/man/man5/grtrace-stream.5 \
-	share/bash-completion/completions/grtrace share/zsh/vendor-completions/_grtrace \
+	share/bash-completion/completions/grtrace share/zsh/site-functions/_grtrace \
 	share/fish/vendor_completions.d/grtrace.fish share/grtrace/event.schema.json share/grtrace/report.schema.json share/grtrace/monitor.schema.json share/man/man3/libgrtrace.3 \
 	share/doc/grtrace/examples/longest_jobs.c share/doc/grtrace/examples/transformer.cu share/doc/grtrace/docs/install.md \
 	share/doc/grtrace/CHANGELOG.md lib/grtrace/libgrtrace-cuda.so; do

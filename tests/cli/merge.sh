@@ -101,6 +101,19 @@ run merge --cpu cpu.grt --gpu cut.grt
 expect "a cut recording is an error" 1 'cut.grt/kmod_0: offset 0: the last packet is cut'
 check "after what is left" says 'CPU IOCTL_EXIT'
 
+# -------------------------------------------------------------------- clocks
+for of in cpu gpu; do
+	cp -r $of.grt $of-boot.grt
+	sed -i "s/^\ttracer_name = .*/&\n\tboot_id = \"boot of $of\";/" $of-boot.grt/metadata
+done
+run merge --cpu cpu-boot.grt --gpu gpu-boot.grt
+expect "recordings of two boots" 0 'cpu-boot.grt and gpu-boot.grt are of different boots, so their clocks differ'
+check "says what to type" says 'try: --cpu FILE --gpu FILE --clock-offset NS|auto'
+run merge --cpu cpu-boot.grt --gpu gpu-boot.grt --clock-offset 5
+check "with an offset that is known" test -z "$(grep boots <<<"$output")"
+run merge --cpu cpu-boot.grt --gpu gpu.grt
+check "nothing is known of one of them" test -z "$(grep boots <<<"$output")"
+
 # ------------------------------------------------------------------- hostile
 {
 	printf '[1.000001] IOCTL_ENTER pid=1 tid=1 comm=<script>alert("x")</script> cmd=0x1 arg=0x2\n'

@@ -40,7 +40,8 @@ golden=$GRTRACE_SRC/tests/golden
 cp job.grt/kmod_0 cpu0.raw
 cp "$golden"/ftrace/grtrace.trace "$golden"/annotate/merged.in "$golden"/nvsched/ours.in "$golden"/bpftrace/scheduler.txt \
 	"$golden"/amdlog/era-57.log "$golden"/examples/kernel-log.txt "$golden"/examples/cupti-sample.txt .
-files=(cpu0.raw grtrace.trace merged.in ours.in scheduler.txt era-57.log kernel-log.txt cupti-sample.txt)
+printf '**** AMDGPU Device Coredump ****\nversion: 1\nkernel: 6.7.0\nmodule: amdgpu\ntime: 29.725011811\n' >dump.txt
+files=(cpu0.raw grtrace.trace merged.in ours.in scheduler.txt era-57.log kernel-log.txt cupti-sample.txt dump.txt)
 packed_alike "${files[@]}"
 forms=$(for file in "${files[@]}"; do "$GRTRACE" report --json "$file" 2>/dev/null | jq -r '.text.form // empty'; done | sort -u)
 wanted=$(sed -n 's/^GRT_TEXT(\([a-z_]*\),.*/\1/p' "$GRTRACE_SRC/lib/text/text.def" | sort -u)
@@ -101,10 +102,6 @@ foreign run.etl.gz 'it is a trace of Windows' 'unpack it, then GPUView'
 foreign run.nsys-rep.zst 'it is a report of Nsight Systems' 'unpack it, then nsys export'
 gzip -k perf.data
 foreign perf.data.gz 'it is a recording of perf' 'unpack it, then perf script -i perf.data '
-printf '**** AMDGPU Device Coredump ****\nversion: 1\nkernel: 6.7.0\nmodule: amdgpu\ntime: 29.725011811\n' >dump.txt
-foreign dump.txt "it is a device dump of amdgpu" 'head -n 40 dump.txt'
-printf '%s\nkernel: 6.12.0\nmodule: msm\ntime: 12.000000001\n' --- >dump.txt
-foreign dump.txt "it is a device dump of msm" 'head -n 20 dump.txt'
 mkdir run.grt
 printf 'anything' >run.grt/metadata
 tar cf run.grt.tar run.grt

@@ -37,6 +37,16 @@ has() { # FIELD VALUE
 
 readonly CONFINED='^NoNewPrivs:.*1'
 
+cp "$GRTRACE" set-id && chown $USER:$USER set-id && chmod 4755 set-id
+output=$(./set-id --version 2>&1)
+status=$?
+expect "a set-user-ID program refuses" 1 'does not run with a set-user-ID'
+chmod 2755 set-id
+output=$(./set-id --version 2>&1)
+status=$?
+expect "so does a set-group-ID program" 1 'does not run with a set-user-ID or set-group-ID bit'
+rm set-id
+
 fake_start 2 40 100
 begin "$CONFINED" "$GRTRACE" record -e kmod --sample 7 -o root.grt
 check "root keeps no capability" has CapEff $NONE

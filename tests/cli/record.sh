@@ -102,6 +102,7 @@ run record -e kmod -o s.grt sh -c 'sleep 0.2; exit 7'
 check "the program's status is returned" exits 7
 run record -e kmod -o s.grt sh -c 'sleep 0.2; kill -9 $$'
 check "the exit status is 128 + the number of the signal" exits 137
+check "and the signal is named" says '^grtrace record: sh was ended by signal 9 \(Killed\)$'
 run record -e kmod -o n.grt no-such-program-here
 expect "a program that is not there" 127 'cannot run no-such-program-here: No such file'
 check "no recording is left if the program does not exist" test ! -e n.grt

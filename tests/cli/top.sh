@@ -183,7 +183,7 @@ else
 	check "the screen, and q" exits 0
 	check "no line is broken" test "$(sed '/^---/,$d' <<<"$output" | grep -cE '^(grtrace|device|card0|processes|pid|10|Tab|$)')" = 24
 	check "the sources, and no rate of jobs, which no source has" says '^grtrace top \| last [0-9.]+ m?s \| lost 0, in all 0 \| power$'
-	check "the GPU" says '^card0 +[0-9.]+ % +counters .* 1.35 GHz +95.0 W +54.0 C +1.00 GiB'
+	check "the GPU, and why it is throttled" says '^card0 +[0-9.]+ % +counters .* 1.35 GHz +95.0 W +54.0 C +1.00 GiB +pl1 gt0'
 	check "its last updates" says '^card0 +busy +[▁▂▃▄▅▆▇█]+$'
 	check "a process" says '^100  game +card0 +[3-6][0-9]\.[0-9] % +busy gfx .* 2.00 MiB'
 	check "a name cannot send commands to the terminal" says '^101  ed\\x1b\[31m'
@@ -198,6 +198,13 @@ else
 		'size=50x10' 'wait=(?s)\Agrtrace.*^pid  process.*^101.*^Tab' show 'size=100x30' 'wait=^pid .* source ' key=q -- "$GRTRACE" top -e power -s 0.3
 	check "Enter, Esc and other sizes" exits 0
 	check "ten lines of 50 columns are enough" test "$(sed '/^---/,$d' <<<"$output" | grep -cE '^(grtrace|device|card0|processes|pid|10|Tab|$)')" = 10
+	screen 80x24 'wait=^101 ' 'key=\t\t\t\n' 'wait=^process 100 by' 'key=\e' 'wait=^processes by' 'key=/itor\n\n' 'wait=^process 101 by' key=q -- \
+		"$GRTRACE" top -e power -s 0.3
+	check "keys that come together: each one refers to the rows after the one before it" exits 0
+	# nothing is known of waits and frames, whose columns are between memory and cgroup
+	screen 120x24 'wait=(?s)^processes by.*memory +runnable +cgroup' 'key=ssss' 'wait=^processes by runnable' 'key=s' 'wait=^processes by cgroup' 'key=s' \
+		'wait=^processes by pid' key=q -- "$GRTRACE" top -e power -s 0.3
+	check "s goes through the columns that are there" exits 0
 	SCREEN_TERM=screen screen 80x24 'wait=memory +runnable' 'wait=^101 ' 'click=memory +runnable' 'wait=^processes by memory' \
 		'click=ed.x1b' 'key=s' 'wait=^processes by [^m]' 'key=\n' 'wait=^process 101 by' 'wait=^hottest submit stacks: unknown; top --stack' \
 		'key=\e' 'wait=^processes by' 'click=^pid' 'wait=^processes by pid' 'wheel=down' 'key=s' 'wait=^processes by process' 'key=\n' \

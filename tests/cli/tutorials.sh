@@ -10,10 +10,13 @@ for file in "$GRTRACE_SRC"/docs/tutorials/*.md; do
 	status=$?
 	check "$name: its commands print what it shows" exits 0
 	output=$(grep -oE '^!\[[^]]+\]\([a-z-]+\.png\)$' "$file" | sed 's/.*(//; s/\.png)//' | while read -r picture; do
-		[ -s "${file%/*}/$picture.png" ] && grep -q "^$picture [0-9]* " "$GRTRACE_SRC/tools/pictures" && echo "$picture"
+		[ -s "${file%/*}/$picture.png" ] && grep -qE "^$picture (axis|[0-9]+) " "$GRTRACE_SRC/tools/pictures" && echo "$picture"
 	done)
 	check "$name: its picture is one that make tutorials draws" test "$output" = "${name%.md}"
 	check "$name: README.md leads to it" grep -qF "(docs/tutorials/$name)" "$GRTRACE_SRC/README.md"
+done
+for picture in $(grep -oE '\(docs/page-[a-z-]+\.png\)' "$GRTRACE_SRC/README.md" | sed 's/(docs\/\(.*\)\.png)/\1/'); do
+	check "README.md: $picture is one that make tutorials draws" grep -qE "^\.\./$picture (axis|[0-9]+) " "$GRTRACE_SRC/tools/pictures"
 done
 sed 's/ordinary/strange/' "$GRTRACE_SRC/docs/tutorials/idle-gpu.md" >changed.md
 output=$("$GRTRACE_SRC/tools/tutorials" "$GRTRACE" "$GRTRACE_SRC/examples/tutorials" changed.md 2>&1)

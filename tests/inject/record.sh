@@ -26,6 +26,9 @@ check "the number that is told is that of the recording" test "$("$GRTRACE" dump
 check "all is private" test "$(stat -c %a c.grt/* | sort -u)" = 600
 check "how stacks were taken is in it" grep -q 'cuda_stack = "inproc"' c.grt/metadata
 check "and how many processes" grep -q 'cuda_processes = "traced=1 without_end=0"' c.grt/metadata
+run export -f jsonl_tables -o boot c.grt
+check "each kernel has the boot to which its times belong" test "$(cat boot/work/*/*/*.jsonl | jq -r .boot_id | sort -u)" = \
+	"$(cat /proc/sys/kernel/random/boot_id)"
 check "babeltrace2 opens it" babeltrace2 c.grt -o dummy
 record --graph=graph "$MOCK/app" graphs
 exact "each graph is one piece of work"

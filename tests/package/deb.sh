@@ -8,7 +8,8 @@
 # all of them are built in a root of Debian 12, looked at by lintian, and
 # installed, upgraded from an older version, removed and purged in roots of each
 # suite, where dkms builds the modules for that suite's kernel: nothing is left.
-# GRTRACE_SUITES: which (bookworm trixie sid). Roots stay in the cache of tools/vm.
+# GRTRACE_SUITES: which (bookworm trixie sid). GRTRACE_OLDER: a tree of an older version to upgrade from, for files that
+# moved between packages (default: this tree, with another number). Roots stay in the cache of tools/vm.
 
 set -u -o pipefail
 number=0
@@ -30,8 +31,8 @@ here=$PWD
 version=$(sed -n 's/^#define GRT_VERSION "\(.*\)"/\1/p' "$GRTRACE_SRC/include/grtrace/version.h")
 packages=(grtrace grtrace-cuda grtrace-dkms grtrace-doc libgrtrace-dev libgrtrace0)
 
-copy_source() { # DIR
-	mkdir -p "$1" && tar -C "$GRTRACE_SRC" -c --exclude=./build --exclude=./.git --exclude=./demo . | tar -C "$1" -x
+copy_source() { # DIR [TREE]
+	mkdir -p "$1" && tar -C "${2:-$GRTRACE_SRC}" -c --exclude=./build --exclude=./.git --exclude=./demo . | tar -C "$1" -x
 }
 # As two users build: the directory, umask, locale, time zone, home and time differ.
 as_first() { # DIR COMMAND...
@@ -125,9 +126,9 @@ build_root=$here/build_root
 check "a root of Debian 12 to build in" make_root bookworm "$build_root" build-essential fakeroot lintian $build_packages || { echo "1..$number" && exit; }
 copy_source "$build_root/one/grtrace"
 copy_source "$build_root/another/grt"
-copy_source "$build_root/old/grtrace"
-sed -i "s/\"$version\"/\"0.0.1\"/" "$build_root/old/grtrace/include/grtrace/version.h"
-sed -i "1s/($version)/(0.0.1)/" "$build_root/old/grtrace/debian/changelog"
+copy_source "$build_root/old/grtrace" "${GRTRACE_OLDER:-$GRTRACE_SRC}"
+sed -i '/define GRT_VERSION /s/".*"/"0.0.1"/' "$build_root/old/grtrace/include/grtrace/version.h"
+sed -i '1s/([^)]*)/(0.0.1)/' "$build_root/old/grtrace/debian/changelog"
 check "all packages are built, unit tests pass" build as_first one/grtrace
 check "and by somebody else" build as_second another/grt
 check "they are equal, debug information too" equal "$build_root/one" "$build_root/another" '*.deb' 9

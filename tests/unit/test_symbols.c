@@ -858,6 +858,13 @@ static void perf_map(void **state)
 	sh("touch -d '-60 seconds' %s", path);
 	assert_int_equal(grt_symbols_perf_map(s, pid, NULL), 0);
 	unlink(path);
+	/* any user can put a link there, to a file that the reader may read and the user may not */
+	write_file("secret", "6000 10 secret\n", 15);
+	assert_int_equal(symlink(in_dir("secret"), path), 0);
+	assert_int_equal(grt_symbols_perf_map(s, pid, NULL), -ELOOP);
+	assert_int_equal(grt_symbols_in_process(s, pid, 0x6001, &f), 0);
+	assert_string_equal(f.frame[0].function, "0x6001");
+	unlink(path);
 	grt_symbols_free(s);
 }
 

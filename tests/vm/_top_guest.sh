@@ -12,6 +12,7 @@ insmod "$GRTRACE_MODULES/grtrace_softgpu.ko" 2>/dev/null ||
 	insmod "$GRTRACE_BUILD/kernel/grtrace_softgpu.ko" || skip_all "no grtrace_softgpu.ko"
 
 clients="first second third fourth"
+players=() watchers=()
 one_update="jobs are sums of one update"
 # Jobs of four processes beside top: many short ones, some that wait for each other, and some that run through several
 # updates.
@@ -226,6 +227,49 @@ stacks() { # rows of stacks by the time of their update: jobs, stack
 stacks | tail -3 | sed 's/^/# /'
 check "each job is in the rows of stacks" test "$(stacks | awk '{ n += $2 } END { printf "%.0f\n", n }')" = 392
 check "the last jobs came from the program's own functions" stacks_are 'submit[a-z_]* < .*play.* < main < '
+
+# The same jobs without a tracer: what the driver itself has counted for each open file (fdinfo), which top reads as
+# counters. Each player lives on for seconds, until a job on another ring, so that all of it is read.
+form="beside fdinfo"
+rm -rf updates
+"$GRTRACE" top -e power --json -s 0.4 >updates 2>said &
+top=$!
+until [ -s updates ]; do
+	kill -0 $top || break
+	sleep 0.1
+done
+printf '%s\n' '2s gfx_0 3ms count=200 every=5ms' '9s comp_0 1us' >first
+printf '%s\n' '2s sdma0 1ms count=100 every=10ms' '9s comp_0 1us' >second
+printf '%s\n' '2s comp_1 700ms count=2 every=1s' '9s comp_0 1us' >third
+for client in first second third; do
+	"$player" -q -o $client.csv $client &
+	player_pid=$!
+	players+=($player_pid)
+	while kill -0 $player_pid 2>/dev/null; do
+		# the last one before the process ends
+		cat /proc/$player_pid/fdinfo/* >$client.new 2>/dev/null
+		! grep -q '^drm-engine-' $client.new || mv $client.new $client.fdinfo
+		sleep 0.5
+	done &
+	watchers+=($!)
+done
+wait "${players[@]}" "${watchers[@]}"
+kill -INT $top
+wait $top
+check "$form: top ends" test $? = 0
+shares updates | sed 's/ busy / /' >rows
+for client in first second third; do
+	true=$(awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
+		$at["ring"] != "comp_0" { n += $at["end"] - $at["start"]; ring = $at["ring"]; pid = $at["pid"] } END { printf "%s %d %.0f\n", ring, pid, n }' $client.csv)
+	ring=${true%% *} pid=$(cut -d' ' -f2 <<<"$true")
+	check "$form, $client: the driver's count is the truth's, to the nanosecond" test \
+		"$(sed -nE "s/^drm-engine-$ring:\t([0-9]+) ns\$/\1/p" $client.fdinfo)" = "${true##* }"
+	got=$(awk -v pid="$pid" -v ring="$ring" '$3 == pid && $4 == ring && $5 != "-" { ns += $5 * ($2 - $1) / 100 } END { printf "%.0f\n", ns }' rows)
+	echo "# truth: $true; top by counters: $got"
+	# a share covers the time from sample to sample, which begins and ends up to a tenth of a second beside the update
+	check "$form, $client: top's shares add up to it, but for a twentieth" awk -v a="$got" -v b="${true##* }" \
+		'BEGIN { exit !(b > 0 && a > b * 0.95 && a < b * 1.05) }'
+done
 
 # The same jobs by the kernel module, in the live report: another program in the kernel, another in user space.
 reported() { # PID: jobs and ns on the ring, of report -n
