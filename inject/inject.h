@@ -106,7 +106,8 @@ extern struct inject inject;
 /** inject_is_on - whether launches are recorded; if so, all that the recording has set before is visible */
 static inline bool inject_is_on(void)
 {
-	return atomic_load_explicit(&inject.on, memory_order_acquire); /* pairs with its stores of true */
+	/* pairs with its stores of true */
+	return atomic_load_explicit(&inject.on, memory_order_acquire);
 }
 
 /** now_ns - the time of a clock, ns */
@@ -535,7 +536,8 @@ extern struct capture capture;
 /** capture_is_on - whether events are recorded now; if so, the window's @turn is visible */
 static inline bool capture_is_on(void)
 {
-	return atomic_load_explicit(&capture.inside, memory_order_acquire); /* pairs with its stores of true */
+	/* pairs with its stores of true */
+	return atomic_load_explicit(&capture.inside, memory_order_acquire);
 }
 
 /** capture_init - reads the environment */

@@ -17,7 +17,7 @@ render=${RENDER:-kmscube -c 1000000}
 need_root_and_modules
 [ -e /sys/module/virtio_gpu ] || skip_all "no virtio GPU: modprobe virtio-gpu, or tools/vm run"
 command -v "${render%% *}" >/dev/null || skip_all "${render%% *} is missing: apt-get install ${render%% *}"
-plan 6
+plan 7
 mark_log
 
 refused=0 reloads=0 failures='' renderer='' pacer=''
@@ -141,6 +141,28 @@ cycle_driver() {
 	unload_both
 }
 
+# A file that is open when loading fails would be closed by code that is gone.
+open_while_loading() {
+	while [ -e /run/grtrace_cycles.loading ]; do
+		if { exec 5<"$D/events0"; }; then
+			echo "events0 was opened while grtrace could still fail to load"
+			exec 5<&-
+		fi
+	done 2>/dev/null
+}
+
+# Loads that fail after the files are there.
+fail_to_load() {
+	: >/run/grtrace_cycles.loading
+	open_while_loading &
+	opener=$!
+	for try in {1..15}; do
+		! load grtrace buffer_size=1 2>/dev/null || echo "grtrace loads with a buffer of a byte"
+	done
+	rm -f /run/grtrace_cycles.loading
+	wait "$opener"
+}
+
 start_render
 cycle=0
 while [ "$cycle" -lt "$cycles" ]; do
@@ -159,6 +181,7 @@ kill -0 "$renderer" 2>/dev/null
 rendering=$?
 stop_render
 rm -f /run/grtrace_cycles.in
+opened=$(fail_to_load)
 
 [ -z "$failures" ] || note "$failures" "$(cat /run/grtrace_cycles.err)"
 result "$([ -z "$failures" ]; echo $?)" "$cycles load and unload cycles under rendering"
@@ -169,6 +192,8 @@ if [ "$cycles" -lt 5 ]; then
 else
 	result "$([ "$reloads" -gt 0 ]; echo $?)" "the driver goes and comes back under the adapter"
 fi
+note "$opened"
+result "$([ -z "$opened" ]; echo $?)" "no file can be opened while it fails to load"
 note "$cycle cycles, $refused refusals, $reloads reloads of the driver"
 check "nothing is left" test ! -e /sys/module/grtrace
 check "the kernel log is free of complaints" log_clean
