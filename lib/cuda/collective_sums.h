@@ -21,7 +21,8 @@
  *	@carried: bytes on their links
  * @kernels: time of the kernels of all ranks; @wait: the part of it before the last rank arrived; @exposed:
  *	the part in which nothing else was computed
- * @ranks: the largest number of ranks in the recording; @lack: collectives in @time without some of their ranks
+ * @ranks: the largest number of ranks in the recording; @lack: collectives in @time without some of
+ *	their ranks
  * @shared: some times are shares of a kernel of several collectives, by bytes; @inferred: kernels were
  *	inferred
  * @unknown: bytes of some collectives are unknown

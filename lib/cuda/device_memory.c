@@ -142,7 +142,7 @@ void grt_device_memory_notes(const struct grt_device_memory *m, const struct grt
 		grt_note(
 			n,
 			"memory: %" PRIu64
-			" {event is|events are} not in the trace: allocations and frees among {it|them} are in no sum",
+			" {event is|events are} not in the trace: no sum includes allocations and frees among {it|them}",
 			lost);
 }
 

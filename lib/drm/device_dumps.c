@@ -183,7 +183,8 @@ static const struct grt_part device_dump_parts[] = {
 
 const struct grt_analysis grt_analysis_device_dumps = {
 	.name = "device_dumps",
-	.classes = GRT_IN_CLASS(error),
+	.classes = GRT_IN_CLASS(dump),
+	.waits = true,
 	.parts = device_dump_parts,
 	.size = sizeof(struct device_dumps),
 	.event = device_dumps_take_event,

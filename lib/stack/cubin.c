@@ -179,6 +179,27 @@ static bool cubin_relocates_lines(const char *name)
 	return prefix && (!strcmp(name + prefix, LINES) || !strcmp(name + prefix, PTX_LINES));
 }
 
+/*
+ * Whether elfutils would unpack a section, to a thousand times its size. Compilers pack whole cubins, not
+ * their sections. The names are in a section, too.
+ */
+static bool cubin_is_packed(Elf *elf, size_t names)
+{
+	Elf_Scn *scn = NULL;
+	const char *name;
+	GElf_Shdr sh;
+
+	while ((scn = elf_nextscn(elf, scn)))
+		if (!gelf_getshdr(scn, &sh) || sh.sh_flags & SHF_COMPRESSED)
+			return true;
+	while ((scn = elf_nextscn(elf, scn))) {
+		name = gelf_getshdr(scn, &sh) ? elf_strptr(elf, names, sh.sh_name) : NULL;
+		if (name && !strncmp(name, ".zdebug", 7))
+			return true;
+	}
+	return false;
+}
+
 /* The file's headers are changed after its contents, because elfutils may have read the contents already. */
 static int cubin_relocate(struct grt_cubin *c)
 {
@@ -188,7 +209,7 @@ static int cubin_relocate(struct grt_cubin *c)
 	GElf_Shdr sh;
 	size_t names;
 
-	if (!elf || elf_getshdrstrndx(elf, &names)) {
+	if (!elf || elf_getshdrstrndx(elf, &names) || cubin_is_packed(elf, names)) {
 		elf_end(elf);
 		return -EBADMSG;
 	}
