@@ -19,15 +19,12 @@
 #include "base/grow.h"
 #include "base/keyed.h"
 #include "base/texts.h"
-#include "host/addresses.h"
-#include "host/elf_file.h"
-#include "stack/debug_file.h"
+#include "host/image_addresses.h"
 #include "stack/functions.h"
 #include "stack/images.h"
 #include "trace/cuda_recording.h"
 #include "trace/packer.h"
 
-#define FILES_MAX 16384U
 /* Most instructions of kernels. */
 #define SAMPLED_MAX 1048576U
 #define PATIENCE_MS 20
@@ -52,7 +49,6 @@ struct place {
  * struct names - the state
  * @last: time of the last event
  * @sampled: instructions with PC samples, by image, code, function and offset
- * @files: paths with build ids; a file's number is the index of its object
  * @texts: texts of the current image, after the @before texts that it had
  */
 struct names {
@@ -60,10 +56,7 @@ struct names {
 	struct grt_images images;
 	struct grt_keyed sampled;
 	uint64_t last;
-	struct addresses *addresses;
-	struct grt_texts files;
-	uint32_t *object;
-	uint32_t objects;
+	struct image_addresses a;
 	struct place *place;
 	uint32_t places, room;
 	struct grt_texts texts;
@@ -100,24 +93,6 @@ static int names_on_event(struct grt_consumer *c, const struct grt_event *e, uin
 
 /* ------------------------------------------------------------- addresses */
 
-/* Opens only the build that was mapped; a file without a build id is identified by its path. */
-static void names_open(struct names *n, uint32_t object, const char *path, const char *build_id)
-{
-	char own[2 * ELF_BUILD_ID_MAX + 1], name[32];
-	int fd = grt_open_regular(path, GRT_SYMBOLS_FILE_MAX);
-	uint64_t address;
-
-	if (fd < 0)
-		return;
-	snprintf(name, sizeof(name), "/proc/self/fd/%d", fd);
-	elf_describe(name, 0, &address, own);
-	if (strcmp(own, build_id)) {
-		close(fd);
-		return;
-	}
-	addresses_open(n->addresses, object, fd);
-}
-
 /* A file of the recording, which a traced program may have put there itself. */
 static void names_open_cubin(struct names *n, uint32_t object, uint64_t crc)
 {
@@ -134,26 +109,7 @@ static void names_open_cubin(struct names *n, uint32_t object, uint64_t crc)
 		return;
 	}
 	recording_give(n->r, name);
-	addresses_open(n->addresses, object, fd);
-}
-
-/* The object of a file, by @key; GRT_SYMBOLS_NO_OBJECT if there are too many. @is_new: it must be opened. */
-static int names_add_object(struct names *n, const char *key, const char *path, uint32_t *object,
-			    bool *is_new)
-{
-	uint32_t file, before = n->files.used;
-
-	*is_new = false;
-	if (grt_grow_zeroed(&n->object, &n->objects, before + 1, 64) ||
-	    grt_texts_add(&n->files, key, strlen(key), &file))
-		return -ENOMEM;
-	if (n->files.used > before && addresses_object(n->addresses, path, &n->object[file]))
-		return -ENOMEM;
-	*object = file ? n->object[file] : GRT_SYMBOLS_NO_OBJECT;
-	*is_new = n->files.used > before && n->object[file];
-	if (*is_new)
-		addresses_by_address(n->addresses, *object);
-	return 0;
+	addresses_open(n->a.addresses, object, fd);
 }
 
 /* A function of a cubin is an object of its own. */
@@ -168,21 +124,18 @@ static int names_kernel(struct names *n, const struct place *p, uint32_t *object
 	if (!function || !*function || strchr(function, '/'))
 		return 0;
 	snprintf(key, sizeof(key), GRT_CUDA_CUBIN "%" PRIu64 "/%s", p->cubin, function);
-	ret = names_add_object(n, key, key, object, &is_new);
+	ret = image_addresses_object(&n->a, key, key, object, &is_new);
 	if (is_new)
 		names_open_cubin(n, *object, p->cubin);
 	return ret;
 }
 
-static int names_add_place(struct names *n, struct place *p, uint32_t object, uint64_t at)
+static int names_add_place(struct names *n, const struct place *p, uint32_t number)
 {
-	int ret = addresses_get(n->addresses, object, at, &p->number);
-
-	if (ret || !p->number)
-		return ret;
 	if (grt_grow(&n->place, &n->room, n->places + 1, 1024))
 		return -ENOMEM;
-	n->place[n->places++] = *p;
+	n->place[n->places] = *p;
+	n->place[n->places++].number = number;
 	return 0;
 }
 
@@ -192,44 +145,21 @@ static int names_take_kernel(struct names *n, const struct grt_key *key)
 			  .cubin = key->w[1],
 			  .function = (uint32_t)key->w[2],
 			  .ip = key->w[3]};
-	uint32_t object;
+	uint32_t object, number = ADDRESS_NONE;
 	int ret = names_kernel(n, &p, &object);
 
-	return ret || !object ? ret : names_add_place(n, &p, object, p.ip);
-}
-
-static int names_object(struct names *n, const struct grt_image *i, const struct grt_image_mapping *m,
-			uint32_t *object)
-{
-	const char *path = grt_image_string(i, m->path), *base = path ? strrchr(path, '/') : NULL;
-	char key[4500];
-	bool is_new;
-	int ret;
-
-	*object = GRT_SYMBOLS_NO_OBJECT;
-	if (!base || !base[1])
-		return 0;
-	snprintf(key, sizeof(key), "%s:%s", m->build_id, path);
-	ret = names_add_object(n, key, path, object, &is_new);
-	if (is_new)
-		names_open(n, *object, path, m->build_id);
-	return ret;
+	if (!ret && object)
+		ret = addresses_get(n->a.addresses, object, p.ip, &number);
+	return ret || !number ? ret : names_add_place(n, &p, number);
 }
 
 static int names_take_node(struct names *n, const struct grt_image *i, const struct grt_image_node *node)
 {
-	const struct grt_image_mapping *m = grt_image_mapping(i, node->module);
-	struct place p = {.image = i->number, .module = node->module, .ip = node->ip};
-	uint32_t object;
-	int ret;
+	const struct place p = {.image = i->number, .module = node->module, .ip = node->ip};
+	uint32_t number = ADDRESS_NONE;
+	int ret = node->defined ? image_addresses_frame(&n->a, i, node, &number) : 0;
 
-	if (!node->defined || !node->ip || !m)
-		return 0;
-	ret = names_object(n, i, m, &object);
-	if (ret || !object)
-		return ret;
-	/* a return address is after its call */
-	return names_add_place(n, &p, object, node->ip - 1 - m->bias);
+	return ret || !number ? ret : names_add_place(n, &p, number);
 }
 
 static int names_by_image(const void *a, const void *b)
@@ -333,7 +263,7 @@ static int names_put_line(struct names *n, const struct grt_image *i, const stru
 	struct grt_symbols_found found;
 	int ret;
 
-	addresses_found(n->addresses, p->number, p->ip, &found);
+	addresses_found(n->a.addresses, p->number, p->ip, &found);
 	if (!found.frames || !*found.frame[0].file)
 		return 0;
 	e.line = found.frame[0].line;
@@ -351,7 +281,7 @@ static int names_put_place(struct names *n, const struct grt_image *i, const str
 	struct grt_symbols_found found;
 	int ret = 0;
 
-	addresses_found(n->addresses, p->number, p->ip, &found);
+	addresses_found(n->a.addresses, p->number, p->ip, &found);
 	e.frames = found.frames;
 	for (unsigned int k = found.frames; k-- > 0 && !ret; e.index++) {
 		ret = names_text(n, i, found.frame[k].function, &e.function)
@@ -386,7 +316,7 @@ static int names_put_all(struct names *n, struct grt_err *err)
 	int ret = 0;
 
 	for (const struct place *p = n->place; p < n->place + n->places && !ret; p++) {
-		if ((last && !names_by_image(last, p)) || !addresses_has_name(n->addresses, p->number))
+		if ((last && !names_by_image(last, p)) || !addresses_has_name(n->a.addresses, p->number))
 			continue;
 		if (!last || last->image != p->image)
 			names_begin_image(n, n->images.image[p->image]);
@@ -404,7 +334,7 @@ static int names_write(struct names *n, struct grt_err *err)
 	n->part = malloc(PART);
 	if (!n->part || grt_packer_new(&n->packer, 1))
 		return -ENOMEM;
-	while (!addresses_name(n->addresses, PATIENCE_MS))
+	while (!addresses_name(n->a.addresses, PATIENCE_MS))
 		;
 	n->file = recording_add_file(n->r, "names", 0, err);
 	return n->file < 0 ? n->file : names_put_all(n, err);
@@ -424,25 +354,22 @@ static int names_read(struct names *n, struct grt_err *err)
 
 int record_names_write(struct recording *r, struct grt_err *err)
 {
-	struct names n = {.c.event = names_on_event, .r = r, .addresses = addresses_new()};
+	struct names n = {.c.event = names_on_event, .r = r};
 	int ret;
 
 	grt_images_init(&n.images);
 	grt_keyed_init(&n.sampled, sizeof(uint32_t), SAMPLED_MAX);
-	grt_texts_init(&n.files, FILES_MAX);
 	grt_texts_init(&n.texts, 1);
-	ret = n.addresses ? names_read(&n, err) : -ENOMEM;
+	ret = image_addresses_init(&n.a) ?: names_read(&n, err);
 	if (!ret)
 		ret = names_collect(&n);
 	if (!ret && n.places)
 		ret = names_write(&n, err);
 	grt_packer_free(n.packer);
-	addresses_free(n.addresses);
+	image_addresses_free(&n.a);
 	grt_images_free(&n.images);
 	grt_keyed_free(&n.sampled);
-	grt_texts_free(&n.files);
 	grt_texts_free(&n.texts);
-	free(n.object);
 	free(n.place);
 	free(n.part);
 	return ret && !err->what[0]

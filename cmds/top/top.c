@@ -52,7 +52,7 @@ static const struct cmd_opt opts[] = {
 	{"pid", 'p', OPT_PID_GPU, "PID", &opt.pid,
 	 "live: only events of this process; end when it ends. gpu: with -e cuda, all processes that use CUDA"},
 	{"stack", 0, OPT_FLAG, NULL, &opt.stack,
-	 "live: record the CPU stack of each submit, and show the hottest ones"},
+	 "live: record the CPU stack of each submit and launch, and show the hottest ones"},
 	{"output", 'o', OPT_STR, "DIR", &opt.output,
 	 "live: the key r writes the last seconds to this recording (default: " OUTPUT
 	 "); with -b, the end of the run does"},

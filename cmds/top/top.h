@@ -2,9 +2,9 @@
 /*
  * One run of `grtrace top`, shared by its files: top.c has the command line and reads the sources or a
  * recording, top_figures.c computes the rows of GPUs, engines and processes for an update from the library's
- * analyses, top_cuda.c those of CUDA work, top_stacks.c those of stacks, top_waits.c the waits of threads;
- * top_tables.c has the columns, top_screen.c shows them on a terminal, and top_last.c keeps the last seconds
- * for a recording.
+ * analyses, top_cuda.c those of CUDA work, top_stacks.c those of stacks, top_launches.c the stacks of
+ * launches and their names, top_waits.c the waits of threads; top_tables.c has the columns, top_screen.c
+ * shows them on a terminal, and top_last.c keeps the last seconds for a recording.
  */
 #ifndef GRTRACE_TOP_H
 #define GRTRACE_TOP_H
@@ -18,6 +18,7 @@
 #include "jobs/jobs.h"
 #include "nvidia/xid.h"
 #include "stack/frames.h"
+#include "stack/images.h"
 #include "table/notes.h"
 #include "top_last.h"
 
@@ -147,22 +148,54 @@ struct top_share {
 };
 
 /**
- * struct top_stack - the jobs of a process that ended on a ring, with one stack
- * @stack: the stack that submitted them; 0: none
- * @time: the sum of their times on the ring, ns
+ * struct top_stack - the jobs of a process that ended on a ring, or its kernels and copies whose records
+ * came, with one stack
+ * @stack: the stack that submitted or launched them; 0: none
+ * @image: of kernels and copies, whose @stack is a node of this image; NULL: jobs
+ * @time: the sum of their times, ns
  */
 struct top_stack {
 	uint32_t pid;
 	uint32_t name;
 	uint32_t ring;
 	uint32_t stack;
+	struct grt_image *image;
 	uint64_t jobs;
 	struct top_figure time;
 };
 
+struct top_launches;
+
+/** top_launches_new - begins without launches of processes in @images. Return: 0 or -ENOMEM */
+int top_launches_new(struct top_launches **out, struct grt_images *images);
+
+/** top_launches_launch - remembers the stack of LAUNCH @e. Return: 0 or -ENOMEM */
+int top_launches_launch(struct top_launches *l, const struct grt_image *image, const struct grt_event *e);
+
 /**
- * struct top_stacks - the stacks of all jobs
+ * top_launches_node - gets the stack of a launch, 0: it has none
+ * Return: false: it is not there yet, or was forgotten
+ */
+bool top_launches_node(struct top_launches *l, const struct grt_image *image, uint64_t correlation,
+		       uint32_t *node);
+
+/** top_launches_want - requests the names of the frames of a stack. Return: 0 or -ENOMEM */
+int top_launches_want(struct top_launches *l, struct grt_image *image, uint32_t node);
+
+/** top_launches_name - goes on with the requested names; @wait: until there are all, or for ten seconds */
+void top_launches_name(struct top_launches *l, bool wait);
+
+/** top_launches_text - what top_stacks_text() writes, for a stack of a launch */
+const char *top_launches_text(struct top_launches *l, struct grt_image *image, uint32_t node, char *text,
+			      size_t room);
+
+/** top_launches_free - NULL is allowed */
+void top_launches_free(struct top_launches *l);
+
+/**
+ * struct top_stacks - the stacks of all jobs, kernels and copies
  * @owners: the stacks of jobs in flight
+ * @launches: those of launches; @late: work before its launch was read
  * @rows: struct top_stack of the update that is being collected; @shown: of the last complete one
  * @any: a stack was recorded
  * @over: number of jobs without a row, because there were too many rows
@@ -170,14 +203,17 @@ struct top_stack {
 struct top_stacks {
 	struct grt_frames frames;
 	struct grt_keyed owners;
+	struct top_launches *launches;
+	struct top_late *late;
+	uint32_t lates, late_room;
 	struct grt_keyed rows;
 	struct grt_keyed shown;
 	bool any;
 	uint64_t over;
 };
 
-/** top_stacks_init - begins without stacks. Return: 0 or -ENOMEM */
-int top_stacks_init(struct top_stacks *s);
+/** top_stacks_init - begins without stacks; @images: of CUDA processes. Return: 0 or -ENOMEM */
+int top_stacks_init(struct top_stacks *s, struct grt_images *images);
 
 /** top_stacks_event - processes an event of the class stack. Return: 0 or -ENOMEM */
 int top_stacks_event(struct top_stacks *s, const struct grt_event *e);
@@ -185,14 +221,29 @@ int top_stacks_event(struct top_stacks *s, const struct grt_event *e);
 /** top_stacks_job - adds a job that ended. Return: 0 or -ENOMEM */
 int top_stacks_job(struct top_stacks *s, const struct grt_job *job);
 
-/** top_stacks_next - begins the next update; the rows collected so far become @shown */
-void top_stacks_next(struct top_stacks *s);
+/** top_stacks_launch - processes a LAUNCH of an image. Return: 0 or -ENOMEM */
+int top_stacks_launch(struct top_stacks *s, const struct grt_image *image, const struct grt_event *e);
 
 /**
- * top_stacks_text - writes the functions of a stack, innermost first; the names are untrusted. Return: @text,
- * or NULL: the stack has no functions
+ * top_stacks_work - adds a kernel or copy of a launch
+ * @ns: how long it ran; UINT64_MAX: unknown
+ * Return: 0 or -ENOMEM
  */
-const char *top_stacks_text(const struct top_stacks *s, uint32_t stack, char *text, size_t room);
+int top_stacks_work(struct top_stacks *s, struct grt_image *image, uint64_t correlation, uint64_t ns);
+
+/**
+ * top_stacks_next - begins the next update; the rows collected so far become @shown
+ * @wait: for the names of all frames
+ * @last: there is no next update, so work whose launch was not read is shown without a stack
+ * Return: 0 or -ENOMEM
+ */
+int top_stacks_next(struct top_stacks *s, bool wait, bool last);
+
+/**
+ * top_stacks_text - writes the functions of a row's stack, innermost first; the names are untrusted. Return:
+ * @text, or NULL: the stack has no functions
+ */
+const char *top_stacks_text(const struct top_stacks *s, const struct top_stack *row, char *text, size_t room);
 
 /** top_stacks_free - frees all that @s owns */
 void top_stacks_free(struct top_stacks *s);
@@ -264,8 +315,12 @@ void top_cuda_from(struct top_cuda *c, uint64_t time);
 /** top_cuda_define - processes an event of the class image. Return: 0 or -ENOMEM */
 int top_cuda_define(struct top_cuda *c, const struct grt_event *e);
 
-/** top_cuda_event - processes an event of the class launch. Return: 0 or -ENOMEM */
-int top_cuda_event(struct top_cuda *c, const struct grt_event *e);
+/** top_cuda_images - its process images */
+struct grt_images *top_cuda_images(struct top_cuda *c);
+
+/** top_cuda_event - processes an event of the class launch, whose stack is for @stacks. Return: 0 or -ENOMEM
+ */
+int top_cuda_event(struct top_cuda *c, const struct grt_event *e, struct top_stacks *stacks);
 
 /**
  * top_cuda_sum - computes the shares of an update that ends at @to; @whole: it is the last update, so its

@@ -80,6 +80,11 @@ void top_cuda_from(struct top_cuda *c, uint64_t time)
 	c->from = c->to = c->begun = time;
 }
 
+struct grt_images *top_cuda_images(struct top_cuda *c)
+{
+	return &c->images;
+}
+
 int top_cuda_define(struct top_cuda *c, const struct grt_event *e)
 {
 	return grt_images_event(&c->images, e);
@@ -91,6 +96,7 @@ int top_cuda_define(struct top_cuda *c, const struct grt_event *e)
 struct top_work {
 	uint64_t start;
 	uint64_t end;
+	uint64_t correlation;
 	uint32_t gpu;
 	uint32_t context;
 	uint32_t stream;
@@ -102,9 +108,10 @@ static bool top_cuda_work_of(const struct grt_event *e, struct top_work *w)
 	const struct grt_ev_gpu_copy *copy = (const void *)e;
 
 	if (e->type == GRT_EV_GPU_KERNEL)
-		*w = (struct top_work){k->start, k->end, k->gpu, k->context, k->cuda_stream};
+		*w = (struct top_work){k->start, k->end, k->correlation, k->gpu, k->context, k->cuda_stream};
 	else if (e->type == GRT_EV_GPU_COPY)
-		*w = (struct top_work){copy->start, copy->end, copy->gpu, copy->context, copy->cuda_stream};
+		*w = (struct top_work){copy->start, copy->end,	   copy->correlation,
+				       copy->gpu,   copy->context, copy->cuda_stream};
 	else
 		return false;
 	return true;
@@ -146,20 +153,30 @@ static int top_cuda_count(struct top_cuda *c, const struct grt_device *device, c
 	return top_cuda_add(c, w, row);
 }
 
-int top_cuda_event(struct top_cuda *c, const struct grt_event *e)
+/* Return: how long it ran, ns; UINT64_MAX: unknown */
+static uint64_t top_cuda_time_of(const struct top_work *w)
+{
+	return w->start && w->end >= w->start ? w->end - w->start : UINT64_MAX;
+}
+
+int top_cuda_event(struct top_cuda *c, const struct grt_event *e, struct top_stacks *stacks)
 {
 	const struct grt_device *device;
-	const struct grt_image *image;
+	struct grt_image *image;
 	struct top_work w;
+	int ret;
 
-	if (!top_cuda_work_of(e, &w))
+	if (e->type != GRT_EV_LAUNCH && !top_cuda_work_of(e, &w))
 		return 0;
 	image = grt_images_of(&c->images, e);
+	if (image && e->type == GRT_EV_LAUNCH)
+		return top_stacks_launch(stacks, image, e);
 	device = image ? grt_devices_of(&c->images.devices, image->number, w.gpu) : NULL;
 	if (!device)
 		return -ENOMEM;
 	c->late += w.start < c->from && c->from > c->begun;
-	return top_cuda_count(c, device, NULL, &w, false) ?: top_cuda_count(c, device, image, &w, false)
+	ret = top_stacks_work(stacks, image, w.correlation, top_cuda_time_of(&w));
+	return ret ?: top_cuda_count(c, device, NULL, &w, false) ?: top_cuda_count(c, device, image, &w, false)
 			?: top_cuda_count(c, device, image, &w, true);
 }
 

@@ -115,7 +115,7 @@ static int top_on_launch(struct grt_consumer *c, const struct grt_event *e, uint
 
 	t->count.events++;
 	t->count.jobs += e->type == GRT_EV_GPU_KERNEL || e->type == GRT_EV_GPU_COPY;
-	return top_cuda_event(t->cuda, e);
+	return top_cuda_event(t->cuda, e, &t->stacks);
 }
 
 static int top_on_xid(struct grt_consumer *c, const struct grt_event *e, uint32_t cpu)
@@ -148,8 +148,8 @@ int top_begin(struct top *t)
 	grt_keyed_init(&t->processes, sizeof(struct top_process), GRT_GPU_PROCESSES_MAX);
 	grt_xids_init(&t->xids);
 	t->room = malloc(TOP_ROOM);
-	if (!t->room || top_stacks_init(&t->stacks) || top_waits_init(&t->waits) || top_cuda_new(&t->cuda) ||
-	    grt_jobs_new(&t->jobs, &sink, NULL) || top_new_groups(t) ||
+	if (!t->room || top_cuda_new(&t->cuda) || top_stacks_init(&t->stacks, top_cuda_images(t->cuda)) ||
+	    top_waits_init(&t->waits) || grt_jobs_new(&t->jobs, &sink, NULL) || top_new_groups(t) ||
 	    grt_gpu_processes_new(&t->shares, GRT_GPU_BY_PROCESS, true))
 		return -ENOMEM;
 	grt_counters_init(&t->counters, grt_jobs_names(t->jobs));
@@ -715,8 +715,8 @@ int top_figures(struct top *t, uint64_t to)
 	top_finish_processes(t);
 	top_sum_gpus(t);
 	top_waits_next(&t->waits);
-	top_stacks_next(&t->stacks);
+	ret = top_stacks_next(&t->stacks, !t->live, t->whole);
 	t->late = top_cuda_late(t->cuda);
 	top_cuda_next(t->cuda);
-	return top_from(t, to);
+	return ret ?: top_from(t, to);
 }

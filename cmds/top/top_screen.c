@@ -394,9 +394,7 @@ static void screen_put_rows(int y, const struct screen_lines *l, int end)
 static const char *screen_stacks_title(const struct top *t, int64_t n)
 {
 	if (t->stacks.any)
-		return n ? "hottest submit stacks" : "hottest submit stacks: no job ended";
-	if (strstr(t->sources, "cuda"))
-		return "stacks of launches: top --stack, r to record, then grtrace flame";
+		return n ? "hottest submit stacks" : "hottest submit stacks: no work ended";
 	return "hottest submit stacks: unknown; top --stack records them";
 }
 

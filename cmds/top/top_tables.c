@@ -333,22 +333,22 @@ static void top_stack_get_text(struct grt_cell *cell, const void *view, const vo
 {
 	const struct top *t = view;
 
-	cell->text = top_stacks_text(&t->stacks, ((const struct top_stack *)row)->stack, t->room, TOP_ROOM);
+	cell->text = top_stacks_text(&t->stacks, row, t->room, TOP_ROOM);
 }
 
 /* clang-format off */
 
 static const struct grt_column stack_columns[] = {
-	{"time", top_get_figure, offsetof(struct top_stack, time), GRT_CELL_NS, GRT_COLUMN_ALL, "time on the ring of the jobs that ended, ns"},
-	{"rate", top_stack_get_rate, 0, GRT_CELL_AMOUNT, GRT_COLUMN_ALL, "jobs that ended, per second"},
+	{"time", top_get_figure, offsetof(struct top_stack, time), GRT_CELL_NS, GRT_COLUMN_ALL, "time on the GPU of the jobs that ended, and of kernels and copies whose records came, ns"},
+	{"rate", top_stack_get_rate, 0, GRT_CELL_AMOUNT, GRT_COLUMN_ALL, "these jobs, kernels and copies, per second"},
 	{"pid", grt_cell_id, offsetof(struct top_stack, pid), GRT_CELL_NUMBER, GRT_COLUMN_ALL | GRT_COLUMN_LEAST, "process id"},
 	{"process", top_stack_get_process, 0, GRT_CELL_TEXT, GRT_COLUMN_ALL | GRT_COLUMN_LEAST, "name of the process; unknown: no event names the process of these jobs"},
-	{"ring", top_stack_get_ring, 0, GRT_CELL_NAMED, GRT_COLUMN_ALL | GRT_COLUMN_LESS, "ring of the jobs"},
+	{"ring", top_stack_get_ring, 0, GRT_CELL_NAMED, GRT_COLUMN_ALL | GRT_COLUMN_LESS, "ring of the jobs; unknown for kernels and copies"},
 	{"ring_name", top_stack_get_ring, 0, GRT_CELL_TEXT, GRT_COLUMN_MACHINE, "name of the ring, or of the engine's counter"},
-	{"stack", top_stack_get_text, 0, GRT_CELL_TEXT, GRT_COLUMN_ALL, "functions that submitted the jobs, innermost first; absent: the jobs have no stack"},
+	{"stack", top_stack_get_text, 0, GRT_CELL_TEXT, GRT_COLUMN_ALL, "functions that submitted or launched them, innermost first; absent: they have no stack"},
 	{.name = NULL},
 };
 
-const struct grt_table top_stack_table = {"stacks", "stacks that submitted the jobs", stack_columns, GRT_MARK_ESTIMATED | GRT_MARK_INFERRED};
+const struct grt_table top_stack_table = {"stacks", "stacks that submitted the jobs, or launched the kernels and copies", stack_columns, GRT_MARK_ESTIMATED | GRT_MARK_INFERRED};
 
 /* clang-format on */

@@ -37,8 +37,18 @@ check "kernels, copies and percentiles are those of report --by stream" test \
 check "a process has a kernel once, of whichever stream" test "$(jq '[.processes[].rate] == [.gpus[].rate]' updates)" = true
 check "and a GPU, and its work of both streams at a time once" test "$(jq '.gpus[0].busy == .processes[0].share and
 	.gpus[0].busy < ([.engines[] | select(.ring) | .busy] | add)' updates)" = true
+check "the only stack has the time of all work: 40 * (2 + 3 + 1) ms" test \
+	"$(jq -c '[.stacks[] | .time, (.stack | test("main"))]' updates)" = '[240000000,true]'
 run top -i known.grt -s 100
 expect "text" 0 '^GPU 0 +stream [0-9]+ +kernels +[0-9.]+ %'
+
+# Twelve turns to the left or to the right before each launch, in every way that there is.
+play paths
+"$GRTRACE" top -i out.grt -s 100 --json >updates
+jq -r '.stacks[] | "\(.time) \([.stack | scan("turn_(left|right)")[0] | .[:1]] | add)"' updates | sort >got
+# shellcheck disable=SC1083 # braces are expanded
+printf '1000 %s\n' {l,r}{l,r}{l,r}{l,r}{l,r}{l,r}{l,r}{l,r}{l,r}{l,r}{l,r}{l,r} | sort >want
+check "each of 4096 stacks has its functions and the time of its kernel" same
 
 # ---- a program that runs
 MOCK_LOG=$PWD/log MOCK_DEVICES=11,22 begin_waiting env CUDA_INJECTION64_PATH="$LIBRARY" "$MOCK/app" ask 1000
@@ -50,6 +60,12 @@ check "four updates" test "$(wc -l <updates)" = 4
 agree "live shares and rates are those of the recording's records" live.grt live
 "$GRTRACE" top -i live.grt -s 100 --json >updates
 agree "and of the recording" live.grt
+"$GRTRACE" top -e cuda --stack -p $pid -n 4 -s 0.6 --json >updates 2>told
+status=$?
+output=$(<told)$(jq -c '.stacks' updates)
+check "top --stack of the process" exits 0
+check "shows the functions that launch its kernels, once they are known" test \
+	"$(jq -s '.[-1].stacks | map(select(.stack // "" | test("^launch.* < ask_me < .*main"))) | length > 0' updates)" = true
 run report live.grt
 check "every event of it is accounted for" says '^every event is accounted for'
 finish
@@ -61,7 +77,7 @@ kernels() { # process, number of the launch, duration and name of each
 kernels <log >want
 check "the records are kernels that the program ran" test "$(wc -l <got)" -gt 100 -a -z "$(comm -23 got want)"
 check "and none of it is missing between the first and the last" test "$(whole live.grt | cut -d' ' -f2)" = 0
-check "the program ends well, as without it" says '^sum [0-9a-f]+, 1 windows, 0 unclean, .* 0 faults, .* 0 disturbed$'
+check "the program ends well, as without it" says '^sum [0-9a-f]+, 2 windows, 0 unclean, .* 0 faults, .* 0 disturbed$'
 run top -b -e cuda
 expect "cuda without a process" 3 'neither a program nor a process is given'
 run top -b -e power,cuda -p gpu
