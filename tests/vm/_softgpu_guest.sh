@@ -86,11 +86,13 @@ tell() { # NAME FILE
 	done <"$2"
 }
 
+# Of 200 jobs, three that an interrupt of the guest delays are more than 1 %: that may be repeated, and nothing else.
 of_one() { # PATTERN SOURCE
 	local i
 	for ((i = 0; i < tries; i++)); do
 		"by_$2" "$1"
 		! differs "$2" "$limit" || break
+		! grep -v ' - 99 %' "$2.result" | grep -q '^not ok' || break
 	done
 	tell "$mode, $1, $2" "$2.result"
 }

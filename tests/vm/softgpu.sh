@@ -6,7 +6,7 @@
 # against workloads that are; a black box beside jobs that hang, fail and are late; top; the service without root; then what
 # it makes of bad callers.
 # With --icount time is a count of instructions, so the limit is near what the
-# tracer costs. Without it, in soak, the host takes time away in between, so
+# tracer costs; the best of three runs counts. Without it, in soak, the host takes time away in between, so
 # there the best of eight runs counts, and none where the host has much else to do.
 # shows: drm_sched BPF softgpu SUBMIT,START,END
 # shows: drm_sched module softgpu SUBMIT,START,END
@@ -33,7 +33,7 @@ truth() { # NAME LIMIT_NS TRIES OPTIONS OF tools/vm...
 }
 
 {
-	truth icount 2000 1 --icount
+	truth icount 2000 3 --icount
 	[ -z "${GRTRACE_SOAK:-}" ] || truth plain 20000 8
 	echo "TAP version 13"
 	guest --no-gpu --timeout 900 --icount -- env GRTRACE_SRC=/mnt/host GRTRACE_BUILD=/mnt/build \
