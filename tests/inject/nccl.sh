@@ -44,7 +44,7 @@ wanted = collections.defaultdict(list)
 for line in open("nccl.log"):
     w = line.split()
     if w[0] == "K":
-        wanted[int(w[1]), int(w[13])].append((w[4], int(w[3], 16), None if w[4] in ("Send", "Recv") else int(w[5])))
+        wanted[int(w[1]), int(w[13])].append((w[4], f"{int(w[3], 16):016x}", None if w[4] in ("Send", "Recv") else int(w[5])))
 found, n = {}, 0
 for line in open(sys.argv[1]):
     r = json.loads(line)
