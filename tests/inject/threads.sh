@@ -100,7 +100,10 @@ for waker in lock:holder io:feeder; do
 	check "${waker%:*} was ended by the ${waker#*:}" test \
 		"$(idle_us ".cause == \"${waker%:*}\" and .place == \"cause_${waker%:*}\" and .waker != \"${waker#*:}\"")" = 0
 done
-check "before that it was set up" test "$(idle_us '.cause == "start"')" -ge 30000
+# The library knows the age of its process in whole seconds: one that took a second to load seems older than the trace.
+set_up=start
+[ "$("$GRTRACE" dump --json --type process c.grt | jq -s '[.[] | select(.what == "began") | .age][0]')" = 0 ] || set_up=first
+check "before that it was set up" test "$(idle_us ".cause == \"$set_up\"")" -ge 30000
 check "idle and busy time are the window" jq -e 'all(.idle_devices[]; .busy + .idle == .window) and
 	([.idle[].time] | add) == ([.idle_devices[].idle] | add)' idle.json
 check "another program computes the same" python3 "$GRTRACE_SRC/tests/golden/_idle.py" "$GRTRACE" c.grt

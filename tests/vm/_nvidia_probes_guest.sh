@@ -51,7 +51,8 @@ check "P2P: pages" test "$(functions nvidia_p2p_get_pages 'addr=0x1000 length=40
 check "P2P: a call that failed" test "$(returned nvidia_p2p_get_pages -22)" = 1
 check "P2P: given back" test "$(functions nvidia_p2p_put_pages)" = 2
 check "suspend, of which GPU" test "$(functions nv_pmops_suspend 'gpu=0001:c6:02.0')" = 1
-check "how long it took" test "$(took nv_pmops_suspend)" -ge 30000000
+# It sleeps for 30 ms of jiffies; a guest whose ticks come late gets some of them at once.
+check "how long it took" test "$(took nv_pmops_suspend)" -ge 20000000
 check "and resume" test "$(took nv_pmops_resume)" -ge 50000000
 check "every entry had its return" grep -q 'nvidia_balance = .*unmatched=0 ' run.grt/metadata
 run report -i run.grt
