@@ -247,10 +247,12 @@ static bool near(const char *what, const struct window *w, unsigned int ring, do
 	return false;
 }
 
-/* A ring is looked at some us after the window's end, and later where the processor is taken away in between.
+/*
+ * A ring is looked at some us after the window's end, and later where the processor is taken away in between,
+ * for more than 5 ms on a busy host. The latency must be exactly that of a window whose end is moved.
  */
-#define EDGE 5000000ULL
-#define EDGES_MAX 64U
+#define EDGE 20000000ULL
+#define EDGES_MAX 128U
 
 /*
  * Moments close to one at which the set of jobs that completed before changes. A job
