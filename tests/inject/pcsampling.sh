@@ -141,6 +141,17 @@ with open("ptx.want", "w") as f:
         if at <= rows[-1][0]:
             f.write(f"add {at:#x} PTX:{[line for offset, line in rows if offset <= at][-1]}\n")
 END
+# elfutils unpacks sections to a thousand times their size. Its seventh section says that it is packed.
+python3 - "$CUBIN/lines.cubin" >packed.cubin <<'END'
+import struct, sys
+cubin = bytearray(open(sys.argv[1], "rb").read())
+flags = struct.unpack_from("<Q", cubin, 0x28)[0] + 6 * 64 + 8
+struct.pack_into("<Q", cubin, flags, struct.unpack_from("<Q", cubin, flags)[0] | 0x800)
+sys.stdout.buffer.write(cubin)
+END
+output=$("$GRTRACE_BUILD/tests/inject/cubin_lines" packed.cubin 2>&1)
+status=$?
+check "a cubin with a packed section is not read" test $status = 2 -a -z "$output"
 "$GRTRACE_BUILD/tests/inject/cubin_lines" "$CUBIN/ptx.cubin" | sed 's/ 0 / 0x0 /' >ptx.got
 lines=$(wc -l <ptx.want)
 head -n "$lines" ptx.got | diff ptx.want - >difference
