@@ -344,7 +344,7 @@ void capture_close(void)
 		define_process(5, why);
 	} else if (all.lost) {
 		define_process(5, "windows of --capture-range could not be recorded: there were too many");
-	} else if (!all.last) {
+	} else if (!duty_close() && !all.last) {
 		define_process(5, capture_why_none(why));
 	}
 }

@@ -55,6 +55,9 @@ static _Atomic uint64_t calls;
 static _Atomic uint32_t gate;
 /* A launch has returned since the gate was opened for one. */
 static _Atomic bool first_is_over = true;
+/* When the first launch passed; how long it took, ns. */
+static _Atomic uint64_t first_passed;
+static _Atomic uint64_t first_took;
 
 /*
  * The number of nested calls that the thread is in; whether the outermost one is counted, and in which
@@ -126,6 +129,8 @@ static uint32_t gate_look(void)
 		return now == GATE_CLOSED ? now : GATE_OPEN;
 	while (now == GATE_SINGLE && !alone)
 		alone = atomic_compare_exchange_weak(&gate, &now, GATE_BUSY);
+	if (alone)
+		atomic_store(&first_passed, now_ns(CLOCK_MONOTONIC));
 	return alone ? GATE_OPEN : now;
 }
 
@@ -174,6 +179,8 @@ static void gate_next(void)
 
 static void gate_return(void)
 {
+	if (launches_work && alone)
+		atomic_store(&first_took, now_ns(CLOCK_MONOTONIC) - atomic_load(&first_passed));
 	if (launches_work)
 		atomic_store(&first_is_over, true);
 	if (alone)
@@ -248,6 +255,11 @@ void gate_expect_first(void)
 bool gate_first_is_over(void)
 {
 	return atomic_load(&first_is_over);
+}
+
+uint64_t gate_first_ns(void)
+{
+	return atomic_load(&first_took);
 }
 
 void gate_forked(void)

@@ -608,6 +608,9 @@ void gate_expect_first(void);
 /** gate_first_is_over - a launch has returned since then, or calls are not counted */
 bool gate_first_is_over(void);
 
+/** gate_first_ns - how long the last first launch took; 0: there was none */
+uint64_t gate_first_ns(void);
+
 /** gate_forked - called in a child, which is not recorded */
 void gate_forked(void);
 
@@ -696,6 +699,9 @@ struct duty_cupti {
 
 /** duty_tick - begins and ends windows; for the writer, without its lock */
 void duty_tick(const struct duty_cupti *cupti);
+
+/** duty_close - writes a note if windows passed before they could begin. Return: whether it did */
+bool duty_close(void);
 
 /* ---------------------------------------------------------------- nvtx.c */
 

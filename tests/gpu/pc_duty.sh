@@ -19,7 +19,7 @@ set -u
 here=$(realpath -- "$(dirname -- "$0")")
 build=$(realpath "${1:?pc_duty.sh BUILD [PYTHON]}")
 python=${2:-python3}
-PARTS=${PARTS:-windows} SECONDS_EACH=${SECONDS_EACH:-14} DUTY=${DUTY:-5%,100ms} LIMIT=${LIMIT:-2} LIMIT_DUTY=${LIMIT_DUTY:-1}
+PARTS=${PARTS:-windows} SECONDS_EACH=${SECONDS_EACH:-60} DUTY=${DUTY:-10%,1s} LIMIT=${LIMIT:-2} LIMIT_DUTY=${LIMIT_DUTY:-1}
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 cd "$dir" || exit 1
@@ -82,7 +82,7 @@ END2
 cat >around.py <<'END2'
 import bisect, json, statistics, sys
 
-BEFORE, AFTER, BESIDE = 350e6, 250e6, 400e6
+BEFORE, AFTER, BESIDE = 600e6, 250e6, 400e6
 limit, at = float(sys.argv[3]), float(sys.argv[4])
 windows = {}
 for line in open(sys.argv[2]):
@@ -167,7 +167,7 @@ def ends_of(path):
 
 
 ends = {"off": ends_of("steps.off"), "on": ends_of("steps.on")}
-windows = [(2 * e["begin"] - e["end"] - 350e6, e["end"] + 350e6) for e in map(json.loads, open(sys.argv[2])) if e.get("end")]
+windows = [(2 * e["begin"] - e["end"] - 600e6, e["end"] + 600e6) for e in map(json.loads, open(sys.argv[2])) if e.get("end")]
 first = min((y for _, y in windows), default=float("inf"))
 
 

@@ -18,6 +18,14 @@ far_apart() {
 far_apart &
 apart=$!
 
+# The same while CUPTI needs twice a window's length before and after samples are taken.
+slow() {
+	rm -rf slow.grt
+	MOCK_PC=slow "$GRTRACE" record -e cuda --pc-sampling --duty 10%,20ms -o slow.grt "$MOCK/sampled" "$CUBIN/lines.cubin" 3000 >slow 2>slow.said
+}
+slow &
+slow=$!
+
 # Prints facts of a recording: windows, of these sampled and lossy, and the sampled time; and what is wrong.
 cat >windows.py <<'END2'
 import collections, json, subprocess, sys
@@ -175,4 +183,14 @@ done
 check "far apart: CUPTI goes after a window, and comes again" grep -q '^finalized [1-9][0-9]* times, 0 faults, ' apart
 check "it samples in the later windows, too" says '^windows [2-9] sampled [2-9] '
 check "exactly" test "$(grep -c wrong facts)" = 0
+
+wait $slow
+for _ in {1..5}; do
+	facts_of slow.grt slow
+	! says '^windows [0-5] |^windows .* sampled [0-5] ' || slow
+done
+check "slow: sampling begins and ends earlier, so that windows are there" says '^windows ([6-9]|1[0-9]) sampled ([6-9]|1[0-9]) '
+check "slow: exactly" test "$(grep -c wrong facts)" = 0
+missed=$("$GRTRACE" report slow.grt | sed -n 's/.* \([0-9]*\) random windows* .* not recorded: CUPTI was not ready .*/\1/p')
+check "slow: those that were over before are counted: $missed" test "${missed:-0}" -ge 1
 plan

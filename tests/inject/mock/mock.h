@@ -224,7 +224,8 @@ struct mock_sample {
 
 /**
  * struct mock_samples - that nobody has got yet, and losses that CUPTI has told of
- * @on: the GPU is sampled, for the @turn-th time
+ * @on: the GPU is sampled, for the @turn-th time; @launched: the last turn in which something was launched
+ * @slow: the first launch of a turn takes 40 ms, and CUPTI's calls wait for it
  * @loaded: the program has code; @late: it had when sampling was enabled; @looked: a launch has returned since
  * @blind: sampling was disabled before, or kernels were recorded then, so CUPTI did not look at that code, and
  *	all kernels are others until cuptiFinalize(), as with CUDA 13.0
@@ -241,6 +242,8 @@ struct mock_samples {
 	uint64_t other;
 	bool on;
 	unsigned int turn;
+	bool slow;
+	unsigned int launched;
 	bool loaded;
 	bool late;
 	_Atomic bool looked;

@@ -2,7 +2,7 @@
 /*
  * CUPTI's PC sampling over mock/sampling.c. MOCK_PC in the environment: refused, busy, unsupported, full (the
  * hardware's buffer is, in the second answer), lossy (7 samples of each answer are dropped, 3 are other
- * kernels'). Where it is full, cuptiPCSamplingDisable() does not return, nor where it meets a launch.
+ * kernels'), slow (mock_samples.slow, and 10 ms to end, as PyTorch's 300 and 75 ms with CUDA 13.0). Where it is full, cuptiPCSamplingDisable() does not return, nor where it meets a launch.
  */
 #include "mock.h"
 
@@ -62,6 +62,7 @@ int cuptiPCSamplingEnable(struct cupti_pc_context *what)
 	for (size_t i = 0; i < sizeof(refusals) / sizeof(refusals[0]); i++)
 		if (is(refusals[i].how))
 			return refusals[i].result;
+	mock_samples.slow = is("slow");
 	mock_samples.late |= mock_samples.loaded && !mock_samples.looked;
 	pc_switch(true);
 	return 0;
@@ -137,6 +138,10 @@ int cuptiPCSamplingGetData(struct cupti_pc_get *what)
 {
 	if (!mock_samples.on || what->size != 32 || what->data->size != 80)
 		return INVALID;
+	if (mock_samples.slow) {
+		pthread_mutex_lock(&mock_samples.cupti);
+		pthread_mutex_unlock(&mock_samples.cupti);
+	}
 	full = full || (is("full") && answers > 1);
 	if (full) {
 		what->data->full = 1;
@@ -165,6 +170,8 @@ int cuptiPCSamplingDisable(struct cupti_pc_context *what)
 		sleep(1);
 	if (!mock_samples.on || what->size != 24)
 		return INVALID;
+	if (mock_samples.slow)
+		usleep(10000);
 	mock_samples.blind |= !mock_samples.looked;
 	wait_for_context();
 	pc_switch(false);

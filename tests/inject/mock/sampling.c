@@ -45,7 +45,7 @@ const void *mock_load(const char *path, size_t *bytes)
 
 void mock_pass_locks(void)
 {
-	struct timespec moment = {.tv_nsec = 50000}, look = {.tv_nsec = 3000000};
+	struct timespec moment = {.tv_nsec = 50000}, look = {.tv_nsec = 3000000}, again = {.tv_nsec = 40000000};
 
 	if (!mock_samples.on)
 		return;
@@ -57,6 +57,9 @@ void mock_pass_locks(void)
 		nanosleep(&look, NULL);
 	}
 	mock_samples.looked = true;
+	if (mock_samples.slow && mock_samples.launched != mock_samples.turn)
+		nanosleep(&again, NULL);
+	mock_samples.launched = mock_samples.turn;
 	pthread_mutex_unlock(&mock_samples.cupti);
 	pthread_rwlock_unlock(&mock_samples.context);
 }
