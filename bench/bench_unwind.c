@@ -5,7 +5,8 @@
  * installed), the best of 200 short rounds, so that a busy machine shows less:
  *	same	the stack is the one of the walk before
  *	inner	its innermost three frames are others
- *	all	its outermost frame is another, so that none can be taken over
+ *	all	its outermost frame is another, so that none can be taken over, and the last 63 stacks were others
+ *	turns	13 stacks in turn, as a layer of a model launches its kernels, which differ in the innermost half
  * What the calls themselves take is measured without a walk and taken off.
  */
 #include "../inject/unwind.h"
@@ -55,6 +56,8 @@ struct job {
 	void (*walk)(void);
 	void (*leaf)(const struct job *job);
 	long count;
+	void (*inner)(const struct job *job);
+	unsigned int half;
 };
 
 typedef unsigned int step_fn(const struct job *job, unsigned int left, unsigned int x);
@@ -116,6 +119,14 @@ static NOINLINE void leaf_inner(const struct job *job)
 		second(job->walk, i);
 }
 
+static NOINLINE void leaf_turns(const struct job *job)
+{
+	const struct job inner = {job->walk, job->inner, 1, NULL, 0};
+
+	for (long i = 0; i < job->count; i++)
+		steps[i % 13 * 4](&inner, job->half, 1);
+}
+
 static NOINLINE void leaf_once(const struct job *job)
 {
 	job->walk();
@@ -130,12 +141,8 @@ static NOINLINE void run_deep(const struct job *job, unsigned int depth)
 
 static NOINLINE void run_all(const struct job *job, unsigned int depth)
 {
-	for (long i = 0; i < job->count; i += 2) {
-		steps[0](job, depth, 1);
-		sink++;
-		steps[0](job, depth, 1);
-		sink += 2;
-	}
+	for (long i = 0; i < job->count; i++)
+		steps[i % 64](job, depth, 1);
 }
 
 static double now(void)
@@ -159,9 +166,13 @@ static double once(const struct job *job, bool all, unsigned int depth)
 
 static double best(void (*walk)(void), const char *kind, unsigned int depth, long count)
 {
-	struct job job = {walk, kind[0] == 's' ? leaf_same : kind[0] == 'i' ? leaf_inner : leaf_once, count};
+	struct job job = {walk, leaf_once, count, leaf_once, depth / 2};
 	double best = 1e18, took;
 
+	if (kind[0] != 'a')
+		job.leaf = kind[0] == 's' ? leaf_same : kind[0] == 'i' ? leaf_inner : leaf_turns;
+	if (kind[0] == 't')
+		depth -= depth / 2 + 1;
 	for (int round = 0; round < ROUNDS; round++) {
 		took = once(&job, kind[0] == 'a', depth);
 		best = took < best ? took : best;
@@ -189,7 +200,7 @@ static void row(const char *kind, unsigned int frames, long count)
 
 int main(int argc, char **argv)
 {
-	static const char *const kinds[] = {"same", "inner", "all"};
+	static const char *const kinds[] = {"same", "inner", "all", "turns"};
 	long count = argc > 1 ? atol(argv[1]) : 1000;
 	void *library = dlopen("libunwind.so.8", RTLD_NOW);
 
@@ -200,7 +211,7 @@ int main(int argc, char **argv)
 	peer_backtrace = library ? (int (*)(void **, int))(uintptr_t)dlsym(library, "unw_backtrace") : NULL;
 	printf("stack  frames  ours, ns  glibc, ns        %s\n", peer_backtrace ? "   libunwind, ns" : "");
 	for (unsigned int frames = 10; frames <= 50; frames += 40)
-		for (unsigned int k = 0; k < 3; k++)
+		for (unsigned int k = 0; k < sizeof(kinds) / sizeof(kinds[0]); k++)
 			row(kinds[k], frames, count);
 	return 0;
 }

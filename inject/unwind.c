@@ -12,6 +12,10 @@
  * Frames are stored with the outermost first, so that the common part stays in place. Python's frames are
  * not on the C stack: python.c reads them anew each time, and they are inserted where the interpreter's
  * frames are.
+ *
+ * A program launches from the same stacks again and again, but seldom twice in a row. So each thread also
+ * keeps what some earlier walks read, with the node that they found: a walk that begins with the same
+ * registers, and finds the same words and Python frames, has the same node.
  */
 #include "unwind.h"
 
@@ -73,6 +77,32 @@ struct read {
 	uint64_t value;
 };
 
+/*
+ * Earlier walks: how many; the room for their words, in words; the most that one takes; and how many walks a
+ * thread makes before it keeps any, so that one that launches seldom has no memory for them.
+ */
+#define PASTS 32
+#define PAST_ROOM 2048
+#define PAST_MOST (PAST_ROOM / 6)
+#define PAST_AFTER 64
+
+/**
+ * struct past - an earlier walk. In the room are the values of the words that it read, then four to a word
+ * how far above @sp they are, in words, then Python's frames
+ * @fp_live: the walk depends on @fp
+ * @node: 0: there is none
+ */
+struct past {
+	uint64_t pc;
+	uint64_t sp;
+	uint64_t fp;
+	uint32_t node;
+	uint16_t at;
+	uint16_t words;
+	uint16_t python;
+	bool fp_live;
+};
+
 struct grt_unwind_thread {
 	bool busy;
 	bool ready;
@@ -83,6 +113,10 @@ struct grt_unwind_thread {
 	uint64_t epoch;
 	uint64_t busy_sp;
 	struct grt_stack home;
+	uint32_t walks;	    /* up to PAST_AFTER */
+	uint32_t past_last; /* the earlier walk that was found last: in a loop, the next one comes next */
+	uint32_t past_next; /* where the next one is kept, and its words */
+	uint32_t past_at;
 	struct near_rule near[NEAR_RULES];
 	struct frame frame[GRT_UNWIND_MAX];
 	struct read read[4 * GRT_UNWIND_MAX];
@@ -94,6 +128,9 @@ struct grt_unwind_thread {
 	struct grt_pyframe known[PYTHON_ITEMS]; /* the frames of these items */
 	struct grt_pyframe pyframe[PYTHON_ITEMS];
 	struct step step[GRT_UNWIND_MAX];
+	uint64_t past_key[PASTS];
+	struct past past[PASTS];
+	uint64_t room[PAST_ROOM];
 };
 
 /* The state of one walk. */
@@ -575,13 +612,18 @@ static bool unwind_same(const struct grt_pyframe *a, const struct grt_pyframe *b
 	       (a->cstack || (a->code == b->code && a->instr == b->instr && a->print == b->print));
 }
 
-/*
- * Reads Python's frames. If they differ from those of the last walk, nodes are unknown from the native frame
- * of the outermost difference inward.
- */
-static void unwind_read_python(struct grt_unwind_thread *t, const struct grt_stack *stack)
+static uint32_t unwind_read_python(struct grt_unwind_thread *t, const struct grt_stack *stack)
 {
-	uint32_t n = grt_python_frames(stack->low, stack->high, t->pyframe, PYTHON_ITEMS), at = 0;
+	return state.python ? grt_python_frames(stack->low, stack->high, t->pyframe, PYTHON_ITEMS) : 0;
+}
+
+/*
+ * Takes over the @n frames of Python that were read. If they differ from those of the last walk, nodes are
+ * unknown from the native frame of the outermost difference inward.
+ */
+static void unwind_take_python(struct grt_unwind_thread *t, uint32_t n)
+{
+	uint32_t at = 0;
 	uint64_t entry = 0, differs;
 
 	while (at < n && at < t->items && unwind_same(&t->known[at], &t->pyframe[n - 1 - at])) {
@@ -650,6 +692,137 @@ static uint32_t unwind_find_nodes(struct grt_unwind_thread *t)
 	return node ? node : GRT_ROOT_FULL;
 }
 
+/* ----------------------------------------------------------- earlier walks */
+
+/*
+ * A frame of Python in a word. Two frames have the same word by chance only, as two code objects have the
+ * same fingerprint.
+ */
+static uint64_t past_python(const struct grt_pyframe *f)
+{
+	return f->cstack ? f->cstack : (uint64_t)(uintptr_t)f->instr ^ f->print * 0x9e3779b97f4a7c15ULL;
+}
+
+static uint64_t past_key(const struct walk *w, uint32_t python)
+{
+	const struct grt_pyframe *f = w->t->pyframe;
+	uint64_t key = w->sp * 0x9e3779b97f4a7c15ULL;
+
+	for (uint32_t i = 0; i < python; i++)
+		key = (key ^ (f[i].cstack ? f[i].cstack : (uint64_t)(uintptr_t)f[i].instr)) * 0xbf58476d1ce4e5b9ULL;
+	return key;
+}
+
+/* The innermost word is compared first, because stacks differ there. */
+READS_STACK static bool past_has_words(const struct grt_unwind_thread *t, const struct past *p)
+{
+	const uint64_t *value = t->room + p->at, *sp = (const uint64_t *)(uintptr_t)p->sp;
+	const uint16_t *above = (const uint16_t *)(value + p->words);
+	uint32_t n = p->words;
+
+	for (; n >= 4; n -= 4)
+		if ((sp[above[n - 1]] ^ value[n - 1]) | (sp[above[n - 2]] ^ value[n - 2]) |
+		    (sp[above[n - 3]] ^ value[n - 3]) | (sp[above[n - 4]] ^ value[n - 4]))
+			return false;
+	while (n && sp[above[n - 1]] == value[n - 1])
+		n--;
+	return !n;
+}
+
+static bool past_is(const struct walk *w, const struct past *p, uint32_t python)
+{
+	const struct grt_unwind_thread *t = w->t;
+	const uint64_t *frame = t->room + p->at + p->words + (p->words + 3) / 4;
+
+	if (!p->node || p->pc != w->pc || p->sp != w->sp || (p->fp_live && p->fp != w->fp) ||
+	    p->python != python || !past_has_words(t, p))
+		return false;
+	for (uint32_t i = 0; i < python; i++)
+		if (frame[i] != past_python(&t->pyframe[i]))
+			return false;
+	return true;
+}
+
+/* Return: the node of an earlier walk that is the same as this one, or 0. */
+static uint32_t past_find(const struct walk *w, uint64_t key, uint32_t python)
+{
+	struct grt_unwind_thread *t = w->t;
+	uint32_t at = t->past_last;
+
+	if (t->walks < PAST_AFTER)
+		return 0;
+	for (uint32_t i = 0; i < PASTS; i++) {
+		at = (at + 1) % PASTS;
+		if (t->past_key[at] != key || !past_is(w, &t->past[at], python))
+			continue;
+		t->past_last = at;
+		return t->past[at].node;
+	}
+	return 0;
+}
+
+static void past_forget(struct grt_unwind_thread *t)
+{
+	for (uint32_t i = 0; i < PASTS && t->walks == PAST_AFTER; i++)
+		t->past[i].node = 0;
+	t->walks = 0;
+}
+
+/* Where the walk's words go; the walks whose words are there are forgotten. */
+static uint32_t past_make_room(struct grt_unwind_thread *t, uint32_t words)
+{
+	uint32_t at = t->past_at + words <= PAST_ROOM ? t->past_at : 0, size;
+
+	for (uint32_t i = 0; i < PASTS; i++) {
+		const struct past *p = &t->past[i];
+
+		size = p->words + (p->words + 3U) / 4 + p->python;
+		if (p->node && p->at < at + words && at < p->at + size)
+			t->past[i].node = 0;
+	}
+	t->past_at = at + words;
+	return at;
+}
+
+/* Stores what the walk that begins at @w has read. A signal handler that does not return leaves no half of it. */
+static void past_keep(const struct walk *w, uint64_t key, uint32_t python, uint32_t node)
+{
+	struct grt_unwind_thread *t = w->t;
+	const struct frame *inner = &t->frame[t->frames - 1];
+	uint32_t words = inner->words, size = words + (words + 3) / 4 + python, i;
+	struct past *p = &t->past[t->past_next % PASTS];
+	uint64_t *value, above;
+	uint16_t *place;
+
+	if (size > PAST_MOST || inner->linked)
+		return;
+	for (i = 0; i < words; i++)
+		if ((uint64_t)(uintptr_t)t->read[i].at - w->sp >= 8ULL * UINT16_MAX)
+			return;
+	p->node = 0;
+	atomic_signal_fence(memory_order_seq_cst);
+	p->at = (uint16_t)past_make_room(t, size);
+	value = t->room + p->at;
+	place = (uint16_t *)(value + words);
+	for (i = 0; i < words; i++) {
+		above = (uint64_t)(uintptr_t)t->read[i].at - w->sp;
+		value[i] = t->read[i].value;
+		place[i] = (uint16_t)(above / 8);
+	}
+	for (i = 0; i < python; i++)
+		value[words + (words + 3) / 4 + i] = past_python(&t->pyframe[i]);
+	p->pc = w->pc;
+	p->sp = w->sp;
+	p->fp = w->fp;
+	p->fp_live = inner->fp_live;
+	p->words = (uint16_t)words;
+	p->python = (uint16_t)python;
+	t->past_key[t->past_next % PASTS] = key;
+	t->past_last = t->past_next++ % PASTS;
+	atomic_signal_fence(memory_order_seq_cst);
+	p->node = node;
+}
+
 /* -------------------------------------------------------------- the whole */
 
 /* Finds the stack of the thread: its own, or another one with unknown bounds. */
@@ -675,12 +848,22 @@ static uint32_t unwind_run(struct walk *w)
 {
 	struct grt_unwind_thread *t = w->t;
 	struct walk start = *w;
-	uint32_t node;
+	uint32_t node, python = 0;
+	bool home;
+	uint64_t key = 0;
 
 	if (!unwind_find_stack(w))
 		return GRT_ROOT_FOREIGN;
-	if (!w->home)
+	home = w->home;
+	if (!home) {
 		unwind_forget(t);
+	} else {
+		python = unwind_read_python(t, &w->stack);
+		key = past_key(w, python);
+		node = past_find(w, key, python);
+		if (node)
+			return node;
+	}
 	start = *w;
 	w->next = (int32_t)t->frames - 1;
 	unwind_walk_stack(w);
@@ -692,9 +875,17 @@ static uint32_t unwind_run(struct walk *w)
 		unwind_walk_stack(w);
 	}
 	unwind_keep_frames(w);
+	if (!w->home)
+		python = unwind_read_python(t, &w->stack);
 	if (state.python)
-		unwind_read_python(t, &w->stack);
+		unwind_take_python(t, python);
 	node = unwind_find_nodes(t);
+	if (home && w->home && t->root == GRT_ROOT_START && node != GRT_ROOT_FULL) {
+		if (t->walks < PAST_AFTER)
+			t->walks++;
+		else
+			past_keep(&start, key, python, node);
+	}
 	if (t->root != GRT_ROOT_START)
 		atomic_fetch_add_explicit(&state.roots[t->root], 1, memory_order_relaxed);
 	if (!w->home || t->root == GRT_ROOT_TRUNCATED)
@@ -730,8 +921,10 @@ __attribute__((noinline)) uint32_t grt_unwind(struct grt_unwind_thread *t)
 	grt_rules_check();
 	epoch = unwind_epoch_now();
 	w.generation = epoch & 0xffff;
-	if (epoch != t->epoch)
+	if (epoch != t->epoch) {
 		unwind_forget(t);
+		past_forget(t);
+	}
 	t->epoch = epoch;
 	node = unwind_run(&w);
 	if (node == GRT_ROOT_FOREIGN || node == GRT_ROOT_FULL)
@@ -790,6 +983,7 @@ void grt_unwind_thread_free(struct grt_unwind_thread *t)
 void grt_unwind_thread_reset(struct grt_unwind_thread *t)
 {
 	unwind_forget(t);
+	past_forget(t);
 	t->busy = t->ready = false;
 }
 

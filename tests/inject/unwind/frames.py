@@ -228,6 +228,33 @@ def names():
     passed("names: not ASCII, long, empty")
 
 
+def again():
+    """Stacks that come again, from lines of one function and from functions of one size."""
+    draw = random.Random(2)
+
+    def first(which):
+        if which == 0:
+            check()
+        elif which == 1:
+            check()
+        else:
+            second(which - 2)
+
+    def second(which):
+        if which == 0:
+            check()
+        else:
+            check()
+
+    for _ in range(400):
+        which = draw.randrange(4)
+        if draw.randrange(2):
+            first(which)
+        else:
+            first(which)
+    passed("stacks that come again")
+
+
 def traced():
     sys.settrace(lambda *a: None)
     Layer(1)(1)
@@ -353,7 +380,7 @@ def speed():
 def main():
     why = by_name.why_not()
     assert why is None, why
-    for part in (calls, generators, coroutines, through_c, new_code, lines, names, traced, deep, wandering, threads,
+    for part in (calls, generators, coroutines, through_c, new_code, lines, names, again, traced, deep, wandering, threads,
                  new_code_at_once):
         part()
     speed()

@@ -183,6 +183,43 @@ static void random_trees(void)
 	passed("random call trees, 2000 stacks");
 }
 
+/* --------------------------------------------------- stacks that come again */
+
+/* Three functions with frames of one size in each of four levels, so that all paths have one stack pointer. */
+typedef void level_fn(unsigned int path);
+static level_fn *const levels[4][3];
+
+#define LEVEL(n, x)                                      \
+	static NOINLINE void level##n##x(unsigned int path) \
+	{                                                \
+		volatile unsigned int kept = path;       \
+                                                         \
+		if (n == 3)                              \
+			check_here("stacks that come again"); \
+		else                                     \
+			levels[(n + 1) % 4][path % 3](path / 3); \
+		sink += kept + x;                        \
+	}
+#define THREE(n) LEVEL(n, 0) LEVEL(n, 1) LEVEL(n, 2)
+THREE(0) THREE(1) THREE(2) THREE(3)
+static level_fn *const levels[4][3] = {{level00, level01, level02},
+				       {level10, level11, level12},
+				       {level20, level21, level22},
+				       {level30, level31, level32}};
+
+/* Some twenty of the 81 paths come for a while in any order, then twenty others. */
+static void stacks_again(void)
+{
+	unsigned int path;
+
+	random_state = 2;
+	for (unsigned int i = 0; i < 4000; i++) {
+		path = (i / 500 * 10 + draw(20)) % 81;
+		levels[0][path % 3](path / 3);
+	}
+	passed("stacks that come again, 4000 of 81");
+}
+
 /* ------------------------------------------------------------------- names */
 
 NOINLINE void first_name(void);
@@ -689,6 +726,7 @@ int main(int argc, char **argv)
 	}
 	signed_addresses();
 	random_trees();
+	stacks_again();
 #ifndef NO_NAMES
 	first_name();
 	passed("names of functions");
