@@ -156,7 +156,7 @@ has_kernel := $(if $(KDIR),$(wildcard $(KDIR)/Makefile))
 modules_of = $(wildcard $(1)/*.ko)
 
 .PHONY: all help features check-deps modules modules_install modules_uninstall dkms kernel-tree bench-modules test-modules install install-doc install-service install-strip uninstall check check-built soak demo readme tutorials fuzz fuzz-coverage \
-	fuzzers unit-tests inject-tests test-tools vm-tools bench tests clean
+	fuzzers warnings unit-tests inject-tests test-tools vm-tools bench tests clean
 .DELETE_ON_ERROR:
 .SUFFIXES:
 .SECONDARY:
@@ -420,18 +420,22 @@ inject-tests: $(INJECT) $(MOCKS) $(BIN) $(O)/tests/inject/records $(O)/tests/inj
 
 unit-tests: $(UNIT)
 test-tools: $(TOOLS) $(BIN) $(INJECT)
+# Objects of which the fuzz targets' library has none, or one without some of its parts.
+warnings: $(INJECT_OBJ) $(CMD_OBJ) $(call obj,$(TOOL_SRC)) \
+	$(call obj,$(shell grep -lE 'GRT_HAVE_(BPF|CURSES|MHD|TRACECMD)' $(LIB_SRC)))
 vm-tools: test-tools $(if $(has_kernel),test-modules)
 
 # Fuzz targets have a library of their own, in which the fuzzer sees the branches: all that reads files, whole
 # commands with it, and what they are linked with (elfutils, the demangler, zlib). Sources of live data stay out.
 # A line of text may be 4 MiB long; here 64 KiB are, which inputs reach.
 FUZZ_SANITIZE ?= -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all
-FUZZ_CFLAGS := -std=gnu11 -D_GNU_SOURCE=1 -O1 -g -iquote . -Iinclude -Ilib -Itests/unit -DGRT_LINE_MAX='(64U << 10)' \
+FUZZ_CFLAGS := -std=gnu11 -D_GNU_SOURCE=1 $(WARN) -O1 -gline-tables-only -iquote . -Iinclude -Ilib -Itests/unit -DGRT_LINE_MAX='(64U << 10)' \
 	$(if $(has_dw),-DGRT_HAVE_DW) $(if $(has_iberty),-DGRT_HAVE_IBERTY) $(if $(has_z),-DGRT_HAVE_ZLIB) $(if $(has_zstd),-DGRT_HAVE_ZSTD) $(if $(has_sqlite),-DGRT_HAVE_SQLITE) $(FUZZ_SANITIZE)
 FUZZ_OBJ := $(patsubst %.c,$(O)/fuzz/%.o,$(LIB_SRC) $(UNIT_AUX) $(CMD_SRC))
 FUZZ_LIB := $(O)/fuzz/libfuzz.a
 # The fuzzer has the main function.
-$(O)/fuzz/cmds/main.o: FUZZ_CFLAGS += -Dmain=grtrace_main
+$(O)/fuzz/cmds/main.o: FUZZ_CFLAGS += -Dmain=grtrace_main -Wno-missing-prototypes
+$(O)/fuzz/tests/%.o: FUZZ_CFLAGS += -Wno-missing-prototypes
 $(O)/fuzz/lib/codes/syscalls.o: FUZZ_CFLAGS += -I$(O)/gen
 
 $(O)/fuzz/%.o: %.c $(O)/flags

@@ -5,6 +5,8 @@
  * line per event, holds nothing but printable ASCII, and reads back as the
  * same text. The first byte of an input says which form is written, and whether
  * the rest are lines or changes to lines that are sound.
+ *
+ * Runs without --soak: 1500
  */
 #define _GNU_SOURCE 1
 #include <errno.h>

@@ -6,7 +6,7 @@
  * unwinder can follow. Half of the inputs are changes to tables that a compiler
  * wrote: those of this program. A bit says the machine.
  *
- * Runs without --soak: 50000
+ * Runs without --soak: 20000
  */
 #include "../../inject/cfi.c"
 

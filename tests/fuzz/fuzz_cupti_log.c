@@ -5,7 +5,7 @@
  *
  * Readers: cupti_log
  *
- * Runs without --soak: 4000
+ * Runs without --soak: 2000
  */
 #define _GNU_SOURCE 1
 #include "words.h"

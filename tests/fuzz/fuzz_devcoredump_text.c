@@ -2,7 +2,7 @@
 /*
  * libFuzzer target: heads of device dumps, of their words (see words.h).
  *
- * Runs without --soak: 4000
+ * Runs without --soak: 2000
  */
 #define _GNU_SOURCE 1
 #include "words.h"

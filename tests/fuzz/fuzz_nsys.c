@@ -7,7 +7,7 @@
  *
  * Readers: nsys
  *
- * Runs without --soak: 1500
+ * Runs without --soak: 800
  */
 #define _GNU_SOURCE 1
 #include "base/database.h"

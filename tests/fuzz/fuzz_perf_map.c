@@ -4,7 +4,7 @@
  * function that they made must be found at its first address, under its own name
  * or a later one's.
  *
- * Runs without --soak: 50000
+ * Runs without --soak: 20000
  */
 #define _GNU_SOURCE 1
 #include <stdlib.h>

@@ -6,7 +6,7 @@
  *
  * Readers: pftrace
  *
- * Runs without --soak: 1500
+ * Runs without --soak: 800
  */
 #define _GNU_SOURCE 1
 #include "base/protobuf.h"

@@ -5,7 +5,7 @@
  * read, and a table that comes out is one that the programs can search: its rows are in order, and a rule
  * that is no word is there.
  *
- * Runs without --soak: 30000
+ * Runs without --soak: 12000
  */
 /* Less than the product has, or inputs that use it all take a minute under the sanitizers. */
 #define ROW_BYTES_MAX (64U << 10)

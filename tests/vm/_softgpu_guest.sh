@@ -244,7 +244,7 @@ for pattern in steady burst contended dependency-chain hang; do
 	for source in drm kmod ftrace; do
 		of_one $pattern $source
 	done
-	of_all $pattern
+	case ${GRTRACE_SOAK:-}$pattern in 1* | steady | hang) of_all $pattern ;; esac
 done
 # on a clock of instructions a workload takes as long each time
 [ $strict = 0 ] || paths drm rounds ${GRTRACE_SOAK:+one chain beside hidden}

@@ -115,7 +115,7 @@ own_option() {
 # BPF programs have no part in it, and take long.
 build_tree() {
 	mkdir -p "$built" || return
-	make -s -j"$(nproc)" -C "$tree" O="$built" WERROR=1 CLANG=none "$built/grtrace" || return
+	make -s -j"$(nproc)" -C "$tree" O="$built" WERROR=1 CLANG=none CFLAGS=-O0 "$built/grtrace" || return
 	if [ -n "${GRTRACE_KERNEL:-}" ]; then
 		"$tree/tools/kbuild" --kernel "$GRTRACE_KERNEL" -o "$built" WERROR=1 modules
 	else
