@@ -7,10 +7,10 @@
  * is less from a second between windows on. Where it is held, or windows are nearer to each other, it stays
  * and records are off, callbacks come and do nothing.
  *
- * With --pc-sampling, the GPU is sampled before each window for as long as the window, see pcsampling.c. In the
- * first launch then, CUPTI looks at the program's code, and calls of CUPTI wait for that, as those of the writer
- * do; then it takes a while to end sampling: 300 and 75 ms with PyTorch on an H200 (CUDA 13.0). So sampling
- * begins and ends earlier by what that took before.
+ * With --pc-sampling, the GPU is sampled before each window for as long as the window, see pcsampling.c. In
+ * the first launch then, CUPTI looks at the program's code, and calls of CUPTI wait for that, as those of the
+ * writer do; then it takes a while to end sampling: 300 and 75 ms with PyTorch on an H200 (CUDA 13.0). So
+ * sampling begins and ends earlier by what that took before.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -35,7 +35,8 @@
 #define DUTY_PARTS_MAX 1000000U
 /* How often to check whether a program that launched nothing has launched something. */
 #define DUTY_LOOK_NS 10000000ULL
-/* How much earlier sampling begins at most; also at most half a period. It is less by 1/64 with each window. */
+/* How much earlier sampling begins at most; also at most half a period. It is less by 1/64 with each window.
+ */
 #define DUTY_EARLY_MAX (2 * NS_PER_S)
 #define DUTY_EARLY_FALLS 64
 /* The same as DUTY_LOOK_NS for a program that does not use CUDA yet, when it is time to attach CUPTI. */
@@ -45,8 +46,8 @@
  * The windows
  * @period: period of the next window, or of the open one
  * @ends: when the open window ends; 0: no window is open
- * @sampled: how long the GPU is sampled before a window, or 0; @samples: it is being sampled; @ready: it was, and
- *	the window may begin
+ * @sampled: how long the GPU is sampled before a window, or 0; @samples: it is being sampled; @ready: it was,
+ *and the window may begin
  * @early: how much earlier sampling begins; @ending: how much earlier it ends
  * @look: when to check again whether sampling can end; 0: at the window's begin
  * @there: CUPTI is attached
@@ -277,10 +278,11 @@ bool duty_close(void)
 
 	if (!duty.missed)
 		return false;
-	snprintf(text, sizeof(text),
-		 "%llu random window%s not recorded: CUPTI was not ready before %s over; longer windows give it time: --duty 5%%,2s",
-		 (unsigned long long)duty.missed, duty.missed == 1 ? " was" : "s were",
-		 duty.missed == 1 ? "it was" : "they were");
+	snprintf(
+		text, sizeof(text),
+		"%llu random window%s not recorded: CUPTI was not ready before %s over; longer windows give it time: --duty 5%%,2s",
+		(unsigned long long)duty.missed, duty.missed == 1 ? " was" : "s were",
+		duty.missed == 1 ? "it was" : "they were");
 	define_process(5, text);
 	return true;
 }

@@ -709,7 +709,8 @@ static uint64_t past_key(const struct walk *w, uint32_t python)
 	uint64_t key = w->sp * 0x9e3779b97f4a7c15ULL;
 
 	for (uint32_t i = 0; i < python; i++)
-		key = (key ^ (f[i].cstack ? f[i].cstack : (uint64_t)(uintptr_t)f[i].instr)) * 0xbf58476d1ce4e5b9ULL;
+		key = (key ^ (f[i].cstack ? f[i].cstack : (uint64_t)(uintptr_t)f[i].instr)) *
+		      0xbf58476d1ce4e5b9ULL;
 	return key;
 }
 
@@ -784,7 +785,8 @@ static uint32_t past_make_room(struct grt_unwind_thread *t, uint32_t words)
 	return at;
 }
 
-/* Stores what the walk that begins at @w has read. A signal handler that does not return leaves no half of it. */
+/* Stores what the walk that begins at @w has read. A signal handler that does not return leaves no half of
+ * it. */
 static void past_keep(const struct walk *w, uint64_t key, uint32_t python, uint32_t node)
 {
 	struct grt_unwind_thread *t = w->t;

@@ -2,7 +2,8 @@
 /*
  * CUPTI's PC sampling over mock/sampling.c. MOCK_PC in the environment: refused, busy, unsupported, full (the
  * hardware's buffer is, in the second answer), lossy (7 samples of each answer are dropped, 3 are other
- * kernels'), slow (mock_samples.slow, and 10 ms to end, as PyTorch's 300 and 75 ms with CUDA 13.0). Where it is full, cuptiPCSamplingDisable() does not return, nor where it meets a launch.
+ * kernels'), slow (mock_samples.slow, and 10 ms to end, as PyTorch's 300 and 75 ms with CUDA 13.0). Where it
+ * is full, cuptiPCSamplingDisable() does not return, nor where it meets a launch.
  */
 #include "mock.h"
 

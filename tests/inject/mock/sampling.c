@@ -45,7 +45,8 @@ const void *mock_load(const char *path, size_t *bytes)
 
 void mock_pass_locks(void)
 {
-	struct timespec moment = {.tv_nsec = 50000}, look = {.tv_nsec = 3000000}, again = {.tv_nsec = 40000000};
+	struct timespec moment = {.tv_nsec = 50000}, look = {.tv_nsec = 3000000},
+			again = {.tv_nsec = 40000000};
 
 	if (!mock_samples.on)
 		return;

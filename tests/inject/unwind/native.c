@@ -185,27 +185,28 @@ static void random_trees(void)
 
 /* --------------------------------------------------- stacks that come again */
 
-/* Three functions with frames of one size in each of four levels, so that all paths have one stack pointer. */
+/* Three functions with frames of one size in each of four levels, so that all paths have one stack pointer.
+ */
 typedef void level_fn(unsigned int path);
 static level_fn *const levels[4][3];
 
-#define LEVEL(n, x)                                      \
-	static NOINLINE void level##n##x(unsigned int path) \
-	{                                                \
-		volatile unsigned int kept = path;       \
-                                                         \
-		if (n == 3)                              \
-			check_here("stacks that come again"); \
-		else                                     \
+#define LEVEL(n, x)                                              \
+	static NOINLINE void level##n##x(unsigned int path)      \
+	{                                                        \
+		volatile unsigned int kept = path;               \
+                                                                 \
+		if (n == 3)                                      \
+			check_here("stacks that come again");    \
+		else                                             \
 			levels[(n + 1) % 4][path % 3](path / 3); \
-		sink += kept + x;                        \
+		sink += kept + x;                                \
 	}
 #define THREE(n) LEVEL(n, 0) LEVEL(n, 1) LEVEL(n, 2)
-THREE(0) THREE(1) THREE(2) THREE(3)
-static level_fn *const levels[4][3] = {{level00, level01, level02},
-				       {level10, level11, level12},
-				       {level20, level21, level22},
-				       {level30, level31, level32}};
+THREE(0)
+THREE(1) THREE(2) THREE(3) static level_fn *const levels[4][3] = {{level00, level01, level02},
+								  {level10, level11, level12},
+								  {level20, level21, level22},
+								  {level30, level31, level32}};
 
 /* Some twenty of the 81 paths come for a while in any order, then twenty others. */
 static void stacks_again(void)
