@@ -101,6 +101,18 @@ static int ctf_not_ours(const struct ctf_dir *d, const char *why, struct grt_err
 			   "%s: not a grtrace recording", d->s->path);
 }
 
+/* Directories of tables have one for each table, and each has the table of what is known about the recording. */
+static int ctf_without_metadata(const struct ctf_dir *d, struct grt_err *err)
+{
+	struct stat st;
+
+	if (!fstatat(d->fd, "meta", &st, AT_SYMLINK_NOFOLLOW) && S_ISDIR(st.st_mode))
+		return grt_err_set(err, -EINVAL, "it has tables that grtrace export wrote",
+				   "grtrace fleet PATH; the recording has the events",
+				   "%s: not a grtrace recording", d->s->path);
+	return ctf_not_ours(d, "it has no metadata file", err);
+}
+
 static ssize_t ctf_read_text(int fd, char *text, size_t room)
 {
 	size_t used = 0;
@@ -155,7 +167,7 @@ static int read_metadata(struct ctf_dir *d, struct grt_err *err)
 	int ret;
 
 	if (fd < 0 && errno == ENOENT)
-		return ctf_not_ours(d, "it has no metadata file", err);
+		return ctf_without_metadata(d, err);
 	if (fd < 0)
 		return ctf_open_failed(d->s, "metadata", -errno, err);
 	text = malloc(METADATA_MAX + 1);
