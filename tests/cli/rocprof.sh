@@ -188,6 +188,12 @@ head -c 3000 both.json >cut.json
 run report cut.json
 expect "JSON that is cut" 1 'cut.json: record [0-9]+: cannot read: it is no JSON, or ends before its trace does'
 mkdir alone
+"$GRTRACE" export -f perfetto 4242_kernel_trace.csv 2>err |
+	protoc --proto_path "$GRTRACE_SRC/tests/cli" --decode=Trace "$GRTRACE_SRC/tests/cli/_perfetto.proto" >drawn.txt
+output=$(sed -n '/contexts {/,/}/p; /HIP\|CUDA/p' drawn.txt | sort | uniq -c | awk '{ $1 = ""; print }')
+check "in Perfetto it is work of HIP" says '^ api: 5$'
+check "and so are its tracks" says '"HIP calls of thread 4243"'
+check "none is CUDA's" test -z "$(grep -e 'api: 4' -e CUDA <<<"$output")"
 cp 4242_kernel_trace.csv alone/kernels.csv
 run report --by kernel alone/kernels.csv
 check "a table alone, of another name" exits 0
