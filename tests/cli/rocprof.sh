@@ -199,6 +199,9 @@ run report --by kernel alone/kernels.csv
 check "a table alone, of another name" exits 0
 check "has its kernels" says 'gemm'
 packed_alike both.json alone/kernels.csv
+run report .
+expect "the directory" 1 '[.]: not a grtrace recording: it has tables of rocprofv3'
+check "the directory: what to type" says 'try: one of them, such as .*NUMBER_kernel_trace[.]csv'
 python3 -c 'import sqlite3; sqlite3.connect("results.db").execute("CREATE TABLE rocpd_string_0a1b (id INTEGER)")'
 run report results.db
 expect "its database" 1 'not a trace: it is a database of rocprofv3'
