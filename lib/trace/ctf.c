@@ -127,7 +127,7 @@ static int ctf_without_metadata(const struct ctf_dir *d, struct grt_err *err)
 
 	if (!fstatat(d->fd, "meta", &st, AT_SYMLINK_NOFOLLOW) && S_ISDIR(st.st_mode))
 		return grt_err_set(err, -EINVAL, "it has tables that grtrace export wrote",
-				   "grtrace fleet PATH; the recording has the events",
+				   "grtrace fleet PATH, where they are Parquet; the recording has the events",
 				   "%s: not a grtrace recording", d->s->path);
 	if (ctf_has_rocprof(d))
 		return grt_err_set(err, -EINVAL, "it has tables of rocprofv3",
