@@ -21,8 +21,8 @@ void grt_launches_outside(struct grt_launches *l,
 				      const struct grt_launch *launch, enum grt_launched_how how));
 
 /**
- * grt_launches_flush_work - passes on the work that waits, as grt_launches_flush() does, and nothing else: calls do
- * not end, and the counts are incomplete. Return: 0, the result of a callback, or a negative errno
+ * grt_launches_flush_work - passes on the work that waits, as grt_launches_flush() does, and nothing else:
+ * calls do not end, and the counts are incomplete. Return: 0, the result of a callback, or a negative errno
  */
 int grt_launches_flush_work(struct grt_launches *l);
 

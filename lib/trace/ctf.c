@@ -102,7 +102,8 @@ static int ctf_not_ours(const struct ctf_dir *d, const char *why, struct grt_err
 			   "%s: not a grtrace recording", d->s->path);
 }
 
-/* Whether rocprofv3 wrote the directory: any of its tables is an input, and the others are found beside it. */
+/* Whether rocprofv3 wrote the directory: any of its tables is an input, and the others are found beside it.
+ */
 static bool ctf_has_rocprof(const struct ctf_dir *d)
 {
 	int fd = openat(d->fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -110,7 +111,8 @@ static bool ctf_has_rocprof(const struct ctf_dir *d)
 	const struct dirent *e = NULL;
 	bool found;
 
-	while (dir && (e = readdir(dir)) && fnmatch("*_@(kernel_trace.csv|results.json)", e->d_name, FNM_EXTMATCH))
+	while (dir && (e = readdir(dir)) &&
+	       fnmatch("*_@(kernel_trace.csv|results.json)", e->d_name, FNM_EXTMATCH))
 		;
 	found = e;
 	if (dir)
@@ -120,7 +122,8 @@ static bool ctf_has_rocprof(const struct ctf_dir *d)
 	return found;
 }
 
-/* Directories of tables have one for each table, and each has the table of what is known about the recording. */
+/* Directories of tables have one for each table, and each has the table of what is known about the recording.
+ */
 static int ctf_without_metadata(const struct ctf_dir *d, struct grt_err *err)
 {
 	struct stat st;
@@ -130,9 +133,10 @@ static int ctf_without_metadata(const struct ctf_dir *d, struct grt_err *err)
 				   "grtrace fleet PATH, where they are Parquet; the recording has the events",
 				   "%s: not a grtrace recording", d->s->path);
 	if (ctf_has_rocprof(d))
-		return grt_err_set(err, -EINVAL, "it has tables of rocprofv3",
-				   "one of them, such as PATH/NUMBER_kernel_trace.csv; those beside it are read with it",
-				   "%s: not a grtrace recording", d->s->path);
+		return grt_err_set(
+			err, -EINVAL, "it has tables of rocprofv3",
+			"one of them, such as PATH/NUMBER_kernel_trace.csv; those beside it are read with it",
+			"%s: not a grtrace recording", d->s->path);
 	return ctf_not_ours(d, "it has no metadata file", err);
 }
 
