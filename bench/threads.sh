@@ -6,8 +6,9 @@
 # and to two, in turns; whether both write the same bytes, and the most memory that each took. Turns begin while they fit into
 # SECONDS (300), generating included; there is at least one. The times that passed are of worth on a machine on which nothing
 # else runs; beside them stands how much of the CPU time the busiest thread has, or a half of all where that is more: it bounds
-# the ratio on any machine. BUILD needs grtrace and bench/bench_launches alone. The recording is in /dev/shm where it fits
-# twice, else in TMPDIR.
+# the ratio on any machine. BUILD needs grtrace and bench/bench_launches alone. PARTS="report parquet" runs only these of
+# report, json, perfetto and parquet. The recording is in /dev/shm where it fits twice into that and four times into the
+# memory that is free, else in TMPDIR.
 
 set -eu
 build=$(realpath -- "${1:?usage: bench/threads.sh BUILD [LAUNCHES [SECONDS]]}")
@@ -15,7 +16,9 @@ launches=${2:-8000000}
 limit=${3:-300}
 place=/dev/shm
 # 240 bytes a launch
-[ -w "$place" ] && [ "$(df --output=avail -B1 "$place" | tail -n 1)" -gt $((480 * launches)) ] || place=${TMPDIR:-/tmp}
+[ -w "$place" ] && [ "$(df --output=avail -B1 "$place" | tail -n 1)" -gt $((480 * launches)) ] &&
+	[ "$(awk '/^MemAvailable/ { printf "%.0f", $2 * 1024 }' /proc/meminfo)" -gt $((960 * launches)) ] || place=${TMPDIR:-/tmp}
+parts=${PARTS:-report json perfetto parquet}
 dir=$(mktemp -d "$place/grtrace-bench.XXXXXX")
 trap 'rm -rf -- "$dir"' EXIT
 cd "$dir"
@@ -113,15 +116,24 @@ show() { # NAME COMMAND
 first=("${cores[0]}" "${cores[0]},${cores[1]}")
 while :; do
 	before=$SECONDS
-	both report "$build/grtrace" report run.grt
-	both json "$build/grtrace" report --json run.grt
-	both perfetto "$build/grtrace" export -f perfetto run.grt
-	both parquet "$build/grtrace" export -f parquet -o tables run.grt
+	for part in $parts; do
+		case $part in
+		report) both report "$build/grtrace" report run.grt ;;
+		json) both json "$build/grtrace" report --json run.grt ;;
+		perfetto) both perfetto "$build/grtrace" export -f perfetto run.grt ;;
+		parquet) both parquet "$build/grtrace" export -f parquet -o tables run.grt ;;
+		*) echo "threads.sh: PARTS: '$part' is none of report, json, perfetto, parquet" >&2 && exit 2 ;;
+		esac
+	done
 	[ $((SECONDS + SECONDS - before)) -lt "$limit" ] || break
 	first=("${first[1]}" "${first[0]}")
 done
-paste -d ' ' times.1.parquet times.2.parquet | awk '{ printf "turn %d of export -f parquet: %.2f s, %.2f s\n", NR, $1, $5 }'
-show report report
-show json "report --json"
-show perfetto "export -f perfetto"
-show parquet "export -f parquet"
+for part in $parts; do
+	case $part in
+	report) what=report ;;
+	json) what="report --json" ;;
+	*) what="export -f $part" ;;
+	esac
+	paste -d ' ' "times.1.$part" "times.2.$part" | awk -v what="$what" '{ printf "turn %d of %s: %.2f s, %.2f s\n", NR, what, $1, $5 }'
+	show "$part" "$what"
+done

@@ -51,6 +51,7 @@ enum grt_track_kind {
  *	lane; 0: not a queue. A queue has only complete slices
  * @gpu: for a queue: number of its GPU in the timeline, from 1; 0: unknown
  * @context: for a CUDA stream: number of its context in its process
+ * @hip: for a queue of a process: its work was launched by HIP, not by CUDA
  */
 struct grt_track {
 	uint32_t size;
@@ -65,6 +66,7 @@ struct grt_track {
 	uint32_t queue;
 	uint32_t gpu;
 	uint32_t context;
+	bool hip;
 };
 
 /** enum grt_track_value - kinds of values */

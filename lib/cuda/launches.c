@@ -700,6 +700,11 @@ static void launches_count_losses(struct grt_launches *l)
 	}
 }
 
+int grt_launches_flush_work(struct grt_launches *l)
+{
+	return end_waits(l);
+}
+
 int grt_launches_flush(struct grt_launches *l)
 {
 	int ret = end_waits(l);

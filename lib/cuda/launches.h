@@ -20,6 +20,12 @@ void grt_launches_outside(struct grt_launches *l,
 			  int (*work)(void *arg, const struct grt_event *e, const struct grt_image *image,
 				      const struct grt_launch *launch, enum grt_launched_how how));
 
+/**
+ * grt_launches_flush_work - passes on the work that waits, as grt_launches_flush() does, and nothing else:
+ * calls do not end, and the counts are incomplete. Return: 0, the result of a callback, or a negative errno
+ */
+int grt_launches_flush_work(struct grt_launches *l);
+
 /** grt_launches_images - the process images, including images that have ended */
 const struct grt_images *grt_launches_images(const struct grt_launches *l);
 

@@ -71,7 +71,7 @@ struct perfetto_seen {
  * @names, @kernels, @contexts: the interned numbers of each kind
  * @last_name, @last_category, @last_arg: of the last item with one value that was written with its names
  * @queue: number of its queue; 0: it is not the sequence of a queue
- * @gpu, @context, @pid: of the queue, as in struct grt_track
+ * @gpu, @context, @pid, @hip: of the queue, as in struct grt_track
  * @renamed: how often the queue's name changed
  * @user, @user_context: pid of the last user of the queue, and the number of this user's context
  * @begun: its defaults are written
@@ -96,6 +96,7 @@ struct sequence {
 	uint32_t renamed;
 	uint32_t user;
 	uint32_t user_context;
+	bool hip;
 	bool begun;
 	bool timed;
 };

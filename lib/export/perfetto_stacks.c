@@ -296,7 +296,7 @@ int perfetto_stacks_event(struct perfetto_stacks *s, const struct grt_event *e)
 
 int perfetto_stacks_end(struct perfetto_stacks *s)
 {
-	return grt_launches_flush(s->launches);
+	return grt_launches_flush_work(s->launches);
 }
 
 uint64_t perfetto_stacks_samples(const struct perfetto_stacks *s)

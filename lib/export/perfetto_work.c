@@ -26,7 +26,7 @@ enum {
 enum { LAUNCH_GRID = 1, LAUNCH_BLOCK = 2, LAUNCH_ARGS = 3 };
 enum { ARG_NAME_IID = 1, ARG_NAME = 2, ARG_INT = 3, ARG_UINT = 4, ARG_STRING = 6 };
 enum { CONTEXT_PID = 2, CONTEXT_API = 3 };
-enum { API_UNDEFINED = 0, API_CUDA = 4 };
+enum { API_UNDEFINED = 0, API_CUDA = 4, API_HIP = 5 };
 enum { SPECIFICATION_CATEGORY = 4 };
 enum { CATEGORY_OTHER = 0, CATEGORY_COMPUTE = 2 };
 enum { KERNEL_NAME = 2, KERNEL_DEMANGLED = 3, KERNEL_ARCH = 4, KERNEL_ARGS = 5 };
@@ -110,6 +110,7 @@ uint8_t *perfetto_put_queue(uint8_t *p, struct sequence *s, const struct grt_tra
 	s->gpu = t->gpu;
 	s->context = t->context;
 	s->pid = t->pid;
+	s->hip = t->hip;
 	p = grt_pb_number(p, PACKET_SEQUENCE_ID, t->id + 1);
 	p = grt_pb_number(p, PACKET_SEQUENCE_FLAGS, NEEDS_STATE);
 	data = p = grt_pb_open(p, PACKET_INTERNED_DATA);
@@ -161,7 +162,7 @@ static uint8_t *put_context(uint8_t *p, const struct sequence *s)
 	p = grt_pb_number(p, INTERNED_IID, s->user_context);
 	p = grt_pb_number(p, CONTEXT_PID, s->user);
 	/* a queue of one process is a stream */
-	p = grt_pb_number(p, CONTEXT_API, s->pid ? API_CUDA : API_UNDEFINED);
+	p = grt_pb_number(p, CONTEXT_API, s->hip ? API_HIP : s->pid ? API_CUDA : API_UNDEFINED);
 	return grt_pb_close(start, p);
 }
 

@@ -76,6 +76,7 @@ int tracks_announce(struct grt_tracks *t, const struct track *k, const char *nam
 		.queue = k->queue,
 		.gpu = k->gpu,
 		.context = k->context,
+		.hip = k->hip,
 	};
 
 	return t->sink.track(t->sink.arg, &out);

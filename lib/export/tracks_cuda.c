@@ -217,7 +217,7 @@ static int on_launch(struct grt_tracks *t, const struct grt_event *e)
 {
 	const struct grt_ev_launch *x = (const struct grt_ev_launch *)e;
 	const struct named_call *call = find_call(t, x);
-	const struct grt_image *image = grt_images_of(&cuda_of(t)->images, e);
+	struct grt_image *image = grt_images_of(&cuda_of(t)->images, e);
 	struct grt_track_item i = {.name = call ? call->name : 0,
 				   .category = x->call & GRT_CUDA_DRIVER ? GRT_CATEGORY_DRIVER
 									 : GRT_CATEGORY_RUNTIME,
@@ -242,7 +242,9 @@ static int on_launch(struct grt_tracks *t, const struct grt_event *e)
 		tracks_add_arg(a, t->field[e->type][5].id, GRT_TRACK_S64, (uint64_t)(int64_t)x->result);
 	if (tracks_draw_on_known(t, &key, &i, a, &ret))
 		return ret;
-	snprintf(text, sizeof(text), "CUDA calls of thread %u", e->tid);
+	/* of a new thread: whose calls these are is the same in all of a process */
+	image->hip |= (x->call & GRT_HIP_CALL) != 0;
+	snprintf(text, sizeof(text), "%s calls of thread %u", image->hip ? "HIP" : "CUDA", e->tid);
 	return tracks_draw_in_process(t, e, &key, text, &i, a);
 }
 
@@ -358,20 +360,26 @@ static __attribute__((noinline)) int draw_on_new_lane(struct grt_tracks *t, cons
 {
 	struct track like = {
 		.kind = GRT_TRACK_SLICES, .pid = e->pid, .context = place[1], .queue = TRACKS_FIRST_LANE};
+	const struct grt_image *image = grt_images_of(&cuda_of(t)->images, e);
 	const struct track *first;
+	const char *api;
 	char text[64];
 	int ret;
 
+	if (!image)
+		return -ENOMEM;
+	like.hip = image->hip;
+	api = image->hip ? "HIP" : "CUDA";
 	key->w[3] = 0;
 	first = grt_keyed_find(&t->tracks, key);
 	if (first)
 		like.queue = first->queue;
 	ret = work_gpu(t, device, &like.gpu);
 	if (device->known)
-		snprintf(text, sizeof(text), "CUDA device %u (%.*s), stream %u", place[0],
+		snprintf(text, sizeof(text), "%s device %u (%.*s), stream %u", api, place[0],
 			 GRT_DEVICE_LABEL_LENGTH, device->is.uuid, place[2]);
 	else
-		snprintf(text, sizeof(text), "CUDA device %u, stream %u", place[0], place[2]);
+		snprintf(text, sizeof(text), "%s device %u, stream %u", api, place[0], place[2]);
 	return ret ?: tracks_draw_on_lane(t, e, key, &like, text, i, a);
 }
 

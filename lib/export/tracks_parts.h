@@ -41,7 +41,8 @@ struct open_slice {
  * @last: end of the last item that was drawn, ns
  * @depth: number of slices in @open
  * @busy: an item has begun on this lane and has not ended
- * @queue, @gpu, @context: as in struct grt_track; TRACKS_FIRST_LANE as the @queue of a new track: its own id
+ * @queue, @gpu, @context, @hip: as in struct grt_track; TRACKS_FIRST_LANE as the @queue of a new track: its
+ * own id
  * @open: of a thread: the open slices, outermost first
  */
 struct track {
@@ -59,6 +60,7 @@ struct track {
 	uint32_t queue;
 	uint32_t gpu;
 	uint32_t context;
+	bool hip;
 	struct open_slice open[TRACKS_DEPTH_MAX];
 };
 

@@ -135,9 +135,12 @@ static int list(struct grt_image_frames *f, struct place *p, const char *functio
 	l = &f->list[f->listed++];
 	*l = (struct listed){.line = line};
 	function = function ?: "?";
-	ret = grt_stacks_name(f->names, text, strlen(text), &l->placed)
-		      ?: grt_stacks_name(f->names, function, strlen(function), &l->function)
-		      ?: line && file ? grt_texts_add(&f->files, file, strlen(file), &l->file) : 0;
+	ret = grt_stacks_name(f->names, text, strlen(text), &l->placed);
+	l->function = l->placed;
+	/* otherwise both texts are the same */
+	if (!ret && line && file)
+		ret = grt_stacks_name(f->names, function, strlen(function), &l->function)
+			      ?: grt_texts_add(&f->files, file, strlen(file), &l->file);
 	free(text);
 	return ret;
 }

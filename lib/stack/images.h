@@ -93,6 +93,7 @@ struct grt_image_range {
  * @rank: rank of the process in its job; UINT32_MAX: unknown
  * @job: number of the string with the id of the job; 0: unknown
  * @why: number of the string that says why the process is not traced, or of the last note; 0: none
+ * @hip: set by whoever draws its calls: they are those of HIP, not of CUDA
  */
 struct grt_image {
 	uint32_t pid;
@@ -103,6 +104,7 @@ struct grt_image {
 	uint32_t rank;
 	uint32_t job;
 	bool refused;
+	bool hip;
 	int64_t began;
 	uint64_t ahead;
 	struct grt_ev_process process;

@@ -112,8 +112,11 @@ static void files_table(struct grt_writer *w)
 		f->writer->key[i] = f->key[i];
 		f->writer->column[i] = w->column[i];
 	}
-	if (first)
+	if (first) {
+		f->writer->texts = w->texts;
 		s->form->table(f->writer);
+	}
+	w->texts = f->writer->texts;
 }
 
 static int files_row(struct grt_writer *w, const struct grt_cell *cells)

@@ -66,6 +66,7 @@ enum parquet_put { PUT_TEXT, PUT_NAME, PUT_LIST, PUT_THOUSANDTHS, PUT_SIGNED_THO
  * struct parquet_column - what a group of rows has in it so far; what each row needs comes first
  * @value: those that are not NULL; of a text its number in @texts
  * @values: how many. Where they are as many as rows so far, or none, @there does not say anything
+ * @differ: they are not all equal; where they are, @value has none of them, and @one is what they are
  * @last: number of the last text, @last_text; valid where there are values
  * @before, @before_number: the last lasting text, and its number; NULL: none so far
  * @lasting: LASTING texts, each in the place that its address has, of which some were there before
@@ -76,6 +77,8 @@ enum parquet_put { PUT_TEXT, PUT_NAME, PUT_LIST, PUT_THOUSANDTHS, PUT_SIGNED_THO
 struct parquet_column {
 	uint64_t *value;
 	uint32_t values;
+	bool differ;
+	uint64_t one;
 	uint32_t last;
 	const char *last_text;
 	const char *before;
@@ -475,7 +478,14 @@ static void encode_booleans(struct bytes *b, const uint64_t *value, uint32_t n)
 /* Whether there are values, and all are equal. */
 static bool column_is_one(const struct parquet_column *c)
 {
-	return c->values && !memcmp(c->value, c->value + 1, (c->values - 1) * sizeof(*c->value));
+	return c->values && !c->differ;
+}
+
+/* Stores the values of a column that are all equal. */
+static void column_fill(const struct parquet_column *c)
+{
+	for (uint32_t i = 0; !c->differ && i < c->values; i++)
+		c->value[i] = c->one;
 }
 
 /*
@@ -495,9 +505,10 @@ static uint32_t dictionary_of_numbers(struct parquet_pages *p, const struct parq
 	uint32_t most = c->values / 4 < DICTIONARY_MAX ? c->values / 4 : DICTIONARY_MAX, used = 0, at;
 
 	if (most && column_is_one(c)) {
-		p->distinct[0] = c->value[0];
+		p->distinct[0] = c->one;
 		return 1;
 	}
+	column_fill(c);
 	memset(p->slot, 0, DICTIONARY_SLOTS * sizeof(*p->slot));
 	for (uint32_t i = 0; i < c->values; i++) {
 		if (i && c->value[i] == c->value[i - 1]) {
@@ -633,8 +644,10 @@ static uint32_t column_write_dictionary(struct parquet_pages *p, const struct pa
 		dictionary_put_numbers(&p->page, p->distinct, n);
 	} else {
 		dictionary_put_texts(&p->page, &c->texts);
-		if (!column_has_one(c, n))
+		if (!column_has_one(c, n)) {
+			column_fill(c);
 			column_copy_indices(p, c);
+		}
 	}
 	*plain += page_write(p, PAGE_DICTIONARY, n, ENCODING_PLAIN);
 	return n;
@@ -650,14 +663,15 @@ static enum parquet_encoding column_write_values(struct parquet_pages *p, const 
 	p->page.used = 0;
 	encode_levels(&p->page, c, p->rows);
 	if (encoding == ENCODING_DICTIONARY && column_has_one(c, distinct))
-		encode_one_index(&p->page, c->type == TYPE_BYTE_ARRAY ? (uint32_t)c->value[0] : 0, c->values);
+		encode_one_index(&p->page, c->type == TYPE_BYTE_ARRAY ? (uint32_t)c->one : 0, c->values);
 	else if (encoding == ENCODING_DICTIONARY)
 		encode_indices(&p->page, p->index, c->values, distinct);
 	else if (encoding == ENCODING_DELTA)
 		encode_deltas(&p->page, c->value, c->values);
-	else if (c->type == TYPE_BOOLEAN)
+	else if (c->type == TYPE_BOOLEAN) {
+		column_fill(c);
 		encode_booleans(&p->page, c->value, c->values);
-	else
+	} else
 		dictionary_put_numbers(&p->page, c->value, c->values);
 	*plain += page_write(p, PAGE_DATA, p->rows, encoding);
 	return encoding;
@@ -739,6 +753,7 @@ static void column_write(struct parquet_pages *p, const struct parquet_column *c
 static void column_empty(struct parquet_column *c)
 {
 	c->values = 0;
+	c->differ = false;
 	c->last = GRT_TEXT_NONE;
 	c->before = NULL;
 	memset(c->there, 0, GROUP_ROWS / 8);
@@ -853,11 +868,33 @@ static void group_end(struct parquet *p, bool more)
 
 /* ----------------------------------------------------------------- values */
 
+/* Stores a value that differs from the earlier ones, which are all equal, or the first one. */
+static __attribute__((noinline)) void parquet_put_different(struct parquet_column *c, uint32_t at,
+							    uint64_t value)
+{
+	if (!at) {
+		c->one = value;
+		return;
+	}
+	c->values = at;
+	column_fill(c);
+	c->values = at + 1;
+	c->value[at] = value;
+	c->differ = true;
+}
+
+/* In most columns all values of a group are equal, and need no memory. */
 static inline void parquet_put(struct parquet_column *c, uint32_t row, uint64_t value)
 {
-	if (__builtin_expect(c->values != row, 0))
+	uint32_t at = c->values;
+
+	if (__builtin_expect(at != row, 0))
 		c->there[row / 8] |= (uint8_t)(1U << row % 8);
-	c->value[c->values++] = value;
+	c->values = at + 1;
+	if (c->differ)
+		c->value[at] = value;
+	else if (value != c->one)
+		parquet_put_different(c, at, value);
 }
 
 /* Writes the first NULL of a group: all earlier rows of it have a value. */
@@ -937,7 +974,10 @@ static __attribute__((noinline)) void parquet_put_other(struct parquet *p, struc
 {
 	switch (c->put) {
 	case PUT_TEXT:
-		parquet_put_text(p, c, cell->text ? cell->text : "");
+		if (cell->text)
+			parquet_put_text(p, c, cell->text);
+		else
+			parquet_put_null(c, p->rows);
 		break;
 	case PUT_NAME:
 		parquet_put_text(p, c, grt_cell_text(p->w.column[c - p->column]->kind, cell));
@@ -1038,7 +1078,7 @@ static int parquet_row(struct grt_writer *w, const struct grt_cell *cells)
 		return p->error;
 	for (; cell < end; c++, cell++) {
 		if (parquet_is_special(cell)) {
-			if (cell->absent) {
+			if (cell->absent || (c->put == PUT_TEXT && !cell->text)) {
 				parquet_put_null(c, row);
 				continue;
 			}
@@ -1110,6 +1150,8 @@ static void parquet_table(struct grt_writer *w)
 {
 	struct parquet *p = parquet_of(w);
 
+	/* each cell is looked at once: parquet_row() sees what has no text */
+	w->texts = 0;
 	if (p->columns) {
 		if (!p->error && strcmp(p->table, w->table->name))
 			p->error = -EINVAL;

@@ -31,6 +31,11 @@ static int cuda_json_judge(void *reader, const char *path, const struct grt_cupt
 	if (code == -EPROTO)
 		return grt_err_set(err, code, "it is no JSON, or ends before any event", NULL,
 				   "%s: event %llu: cannot read", path, lines + 1);
+	if (code == -ENODATA && !lines)
+		return grt_err_set(
+			err, -EINVAL, "it is JSON without events of CUDA or work of a GPU",
+			"jq keys PATH; torch.profiler with ProfilerActivity.CUDA writes such events",
+			"%s: nothing to read", path);
 	if (code == -ENODATA)
 		return grt_err_set(err, -EINVAL, "none of its events is a call of CUDA or work of a GPU",
 				   "torch.profiler with ProfilerActivity.CUDA",

@@ -482,6 +482,10 @@ static int nsys_recognise(struct nsys *n, const char *path, struct grt_err *err)
 		return grt_err_set(err, -EINVAL, "it is a database of rocprofv3",
 				   "rocpd convert -i PATH --output-format csv, and give one of these tables",
 				   "%s: not a trace", path);
+	if (nsys_ask(n, "SELECT 1 FROM sqlite_schema WHERE name GLOB ?1", "step_work", &value) > 0)
+		return grt_err_set(err, -EINVAL, "it is a database that grtrace export wrote",
+				   "sqlite3 PATH 'SELECT * FROM work'; the recording has the events",
+				   "%s: not a trace", path);
 	return grt_err_set(
 		err, -EINVAL,
 		"it is a database of SQLite without tables of Nsight Systems for CUDA, NVTX or the C library",

@@ -17,6 +17,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <fnmatch.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -101,6 +102,44 @@ static int ctf_not_ours(const struct ctf_dir *d, const char *why, struct grt_err
 			   "%s: not a grtrace recording", d->s->path);
 }
 
+/* Whether rocprofv3 wrote the directory: any of its tables is an input, and the others are found beside it.
+ */
+static bool ctf_has_rocprof(const struct ctf_dir *d)
+{
+	int fd = openat(d->fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+	const struct dirent *e = NULL;
+	bool found;
+
+	while (dir && (e = readdir(dir)) &&
+	       fnmatch("*_@(kernel_trace.csv|results.json)", e->d_name, FNM_EXTMATCH))
+		;
+	found = e;
+	if (dir)
+		closedir(dir);
+	else if (fd >= 0)
+		close(fd);
+	return found;
+}
+
+/* Directories of tables have one for each table, and each has the table of what is known about the recording.
+ */
+static int ctf_without_metadata(const struct ctf_dir *d, struct grt_err *err)
+{
+	struct stat st;
+
+	if (!fstatat(d->fd, "meta", &st, AT_SYMLINK_NOFOLLOW) && S_ISDIR(st.st_mode))
+		return grt_err_set(err, -EINVAL, "it has tables that grtrace export wrote",
+				   "grtrace fleet PATH, where they are Parquet; the recording has the events",
+				   "%s: not a grtrace recording", d->s->path);
+	if (ctf_has_rocprof(d))
+		return grt_err_set(
+			err, -EINVAL, "it has tables of rocprofv3",
+			"one of them, such as PATH/NUMBER_kernel_trace.csv; those beside it are read with it",
+			"%s: not a grtrace recording", d->s->path);
+	return ctf_not_ours(d, "it has no metadata file", err);
+}
+
 static ssize_t ctf_read_text(int fd, char *text, size_t room)
 {
 	size_t used = 0;
@@ -155,7 +194,7 @@ static int read_metadata(struct ctf_dir *d, struct grt_err *err)
 	int ret;
 
 	if (fd < 0 && errno == ENOENT)
-		return ctf_not_ours(d, "it has no metadata file", err);
+		return ctf_without_metadata(d, err);
 	if (fd < 0)
 		return ctf_open_failed(d->s, "metadata", -errno, err);
 	text = malloc(METADATA_MAX + 1);

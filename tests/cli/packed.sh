@@ -116,6 +116,22 @@ printf '<!DOCTYPE html>\n<html>\n' >report.html
 foreign report.html 'it is a page for a browser' 'xdg-open report.html'
 foreign run.json 'it is JSON' 'jq keys run.json'
 foreign run.folded 'its lines are folded stacks' 'grtrace flame run.folded'
+# What this program writes and does not read.
+"$GRTRACE" export -f parquet -o run.tables job.grt 2>err
+cp "$(find run.tables/work -name '*.parquet')" run.parquet
+foreign run.parquet 'it is a table of Apache Parquet' 'grtrace fleet DIR'
+run report run.tables
+expect "a directory of tables" 1 'run.tables: not a grtrace recording: it has tables that grtrace export wrote'
+check "a directory of tables: what to type" says 'try: grtrace fleet run.tables'
+for form in csv:'its lines are a table of events' prom:'it is a page of metrics' sqlite:'it is a database that grtrace export wrote' \
+	speedscope.json:'it is a profile for speedscope'; do
+	"$GRTRACE" export -o "run.${form%%:*}" job.grt 2>err
+	foreign "run.${form%%:*}" "${form#*:}" ''
+done
+"$GRTRACE" dump job.grt >run.dump 2>err
+foreign run.dump 'its lines are what grtrace dump prints' 'the recording that it printed'
+printf '<?xml version="1.0"?>\n<svg>\n' >run.svg
+foreign run.svg 'it is a picture or a page of XML' 'xdg-open run.svg'
 foreign /bin/true 'it is a program' 'grtrace record -- PROGRAM'
 run report plain.txt
 check "and text that is a trace is read" exits 0

@@ -128,12 +128,18 @@ is [...document.querySelectorAll("td")].some(td => td.textContent.includes("</sc
 is performance.getEntriesByType("resource").length === 0
 screenshot hostile
 END
+cat >gpu.checks <<'END'
+# a stream is below its device, whose UUID is known
+is grtrace.report.timeline.all.lanes.find(l => l.kind === "idle" && l.pid).of.map(l => l.name).join() === "stream 9"
+END
+"$GRTRACE_BUILD/tests/cli/export_traces" gpu gpu.grt
+"$GRTRACE" report gpu.grt -o gpu.html
 for browser in chromium firefox; do
 	if ! command -v "${browser/firefox/firefox-esr}" >/dev/null; then
 		ok "$browser # SKIP no $browser: apt-get install ${browser/firefox/firefox-esr}"
 		continue
 	fi
-	for name in virtio $([ $browser = firefox ] || echo hostile); do
+	for name in virtio $([ $browser = firefox ] || echo hostile gpu); do
 		python3 "$here/_browser.py" $browser "$name.html" "$name.checks" ${SCREENSHOTS:+"$SCREENSHOTS/page-$browser-$name"} >tap
 		status=$?
 		output=$(cat tap)

@@ -188,11 +188,20 @@ head -c 3000 both.json >cut.json
 run report cut.json
 expect "JSON that is cut" 1 'cut.json: record [0-9]+: cannot read: it is no JSON, or ends before its trace does'
 mkdir alone
+"$GRTRACE" export -f perfetto 4242_kernel_trace.csv 2>err |
+	protoc --proto_path "$GRTRACE_SRC/tests/cli" --decode=Trace "$GRTRACE_SRC/tests/cli/_perfetto.proto" >drawn.txt
+output=$(sed -n '/contexts {/,/}/p; /HIP\|CUDA/p' drawn.txt | sort | uniq -c | awk '{ $1 = ""; print }')
+check "in Perfetto it is work of HIP" says '^ api: 5$'
+check "and so are its tracks" says '"HIP calls of thread 4243"'
+check "none is CUDA's" test -z "$(grep -e 'api: 4' -e CUDA <<<"$output")"
 cp 4242_kernel_trace.csv alone/kernels.csv
 run report --by kernel alone/kernels.csv
 check "a table alone, of another name" exits 0
 check "has its kernels" says 'gemm'
 packed_alike both.json alone/kernels.csv
+run report .
+expect "the directory" 1 '[.]: not a grtrace recording: it has tables of rocprofv3'
+check "the directory: what to type" says 'try: one of them, such as .*NUMBER_kernel_trace[.]csv'
 python3 -c 'import sqlite3; sqlite3.connect("results.db").execute("CREATE TABLE rocpd_string_0a1b (id INTEGER)")'
 run report results.db
 expect "its database" 1 'not a trace: it is a database of rocprofv3'

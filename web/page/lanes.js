@@ -49,11 +49,14 @@ async function loadLanes() {
 	return all;
 }
 
+/* What precedes the stream: the number of the device in its process, and its UUID where that is known. */
+const ofDevice = /^(?:CUDA|HIP) device (\d+)(?: \([^)]*\))?, /;
+
 /* A stream of a process's GPU, or a ring: devices of idle time have the driver's name before that of the ring, and
  * behind it that of the GPU where there are several. */
 function isOfDevice(lane, idle) {
 	if (idle.pid || lane.pid)
-		return lane.pid === idle.pid && lane.name.startsWith(`CUDA device ${idle.gpu}, `);
+		return lane.pid === idle.pid && ofDevice.exec(lane.name)?.[1] === String(idle.gpu);
 	const [, ring, gpu] = /^(.*?)(?: of (\S+))?$/s.exec(idle.name);
 	return ` ${ring}`.endsWith(` ${lane.name}`) && (!gpu || lane.group.includes(gpu));
 }
@@ -63,7 +66,7 @@ function takeDevice(idle, lanes) {
 	for (const lane of lanes) {
 		lane.why = idle;
 		if (idle.pid)
-			Object.assign(lane, { group: idle.name, name: lane.name.replace(/^CUDA device \d+, /, "") });
+			Object.assign(lane, { group: idle.name, name: lane.name.replace(ofDevice, "") });
 	}
 	Object.assign(idle, { of: lanes, group: lanes.length ? lanes[0].group : idle.name, name: "idle" });
 }
