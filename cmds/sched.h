@@ -70,13 +70,4 @@ struct sched_group {
 /** sched_status - the driver's status; 0 also if the event has none */
 uint32_t sched_status(const struct grt_event *e);
 
-/** sched_line_new - allocates the writers of lines. Return: 0 or -ENOMEM */
-int sched_line_new(struct sched *s);
-
-/**
- * sched_line - prints the line of a TSG_* event; after a failed write, ferror(stdout) is set
- * @partly: the group existed before the trace began
- */
-void sched_line(const struct sched *s, const struct grt_event *e, uint32_t cpu, bool partly);
-
 #endif /* GRTRACE_SCHED_H */

@@ -27,17 +27,4 @@ int config_save(struct kmod *k, const char *path, struct grt_err *err);
  */
 int config_load(struct kmod_settings *s, const char *path, struct grt_err *err);
 
-/** config_is_profile - whether profiles.def has a row with this name */
-bool config_is_profile(const char *name);
-
-/**
- * config_profile - adds the settings of a profile to a list
- *
- * Settings that other profiles have and this one lacks get their defaults, so a profile replaces all others.
- * @name: of an existing profile
- * @config: the text of the module's `config`: a key that is not in it needs no default
- * Return: 0 or -ENOMEM
- */
-int config_profile(struct kmod_settings *s, const char *name, const char *config, struct grt_err *err);
-
 #endif /* GRTRACE_CONFIG_H */

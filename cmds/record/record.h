@@ -2,7 +2,7 @@
 /*
  * One run of `grtrace record`, shared by its files: record.c goes through its steps, record_options.c has the
  * command line, record_choice.c the sources that it names, record_inputs.c opens and ends them,
- * record_output.c opens the recording, record_metadata.c describes it, record_loop.c waits, record_move.c
+ * record_output.c opens the recording, record_metadata.c describes it, record_move.c
  * moves packets, record_parts.c ends segments and snapshots, record_program.c is about the program that is
  * run, record_summary.c prints.
  */
@@ -185,10 +185,7 @@ int record_snapshot_metadata(void *arg, int dir, uint64_t from, uint64_t to, str
 /** record_segments_changed - writes the metadata again after segments were added or deleted */
 int record_segments_changed(void *arg, struct grt_err *err);
 
-/* record_loop.c, record_move.c, record_parts.c: each function returns 0 or -errno */
-
-/** record_loop - runs until there is a reason to end */
-int record_loop(struct run *run, struct grt_err *err);
+/* record_move.c, record_parts.c: each function returns 0 or -errno */
 
 /** record_move_ready - moves packets of the streams that poll() has reported */
 int record_move_ready(struct run *run, struct grt_err *err);

@@ -50,7 +50,7 @@ struct grt_writer_ops {
  * @table, @view: the open table
  * @column: its columns in this form; @key: their names in JSON and CSV; @texts: bits of the columns of text
  * @beside: a part of the work may be another thread's
- * @later: rows that another thread writes, see later.c; NULL: none were
+ * @later: rows that another thread writes, see struct grt_later; NULL: none were
  */
 struct grt_writer {
 	const struct grt_writer_ops *ops;
