@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * One run of `grtrace merge`, shared by its files: merge.c takes the command
- * line and drives the merge, merge_stats.c prints the contents of the inputs.
+ * line and drives the merge and prints the contents of the inputs.
  */
 #ifndef GRTRACE_MERGE_H
 #define GRTRACE_MERGE_H
@@ -30,15 +30,6 @@ struct merging {
 	uint64_t from;
 	uint64_t to;
 };
-
-/** merge_stats - prints the number of events by input and type. Return: 0 or -ENOMEM */
-int merge_stats(struct merging *run, bool json, bool wide);
-
-/** merge_print_input - prints the faults of an input to standard error; @verbose: also what was read */
-void merge_print_input(struct merging *run, unsigned int input, bool verbose);
-
-/** merge_has_faults - whether an input is damaged; prints a message if it is */
-bool merge_has_faults(struct merging *run, unsigned int input);
 
 extern const struct cmd_json merge_json;
 

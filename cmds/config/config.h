@@ -13,18 +13,4 @@
  */
 const struct kmod_key *config_key(const char *name, struct grt_err *err);
 
-/**
- * config_save - writes all settings that the module has, mode 0600, completely or not at all
- * @path: "-" is standard output; a file with other contents is not replaced
- * Return: 0 or -errno
- */
-int config_save(struct kmod *k, const char *path, struct grt_err *err);
-
-/**
- * config_load - adds the settings of a file to a list
- * @path: "-" is standard input
- * Return: 0, or -errno with file and line in *@err
- */
-int config_load(struct kmod_settings *s, const char *path, struct grt_err *err);
-
 #endif /* GRTRACE_CONFIG_H */

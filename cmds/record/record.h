@@ -2,7 +2,7 @@
 /*
  * One run of `grtrace record`, shared by its files: record.c goes through its steps, record_options.c has the
  * command line, record_choice.c the sources that it names, record_inputs.c opens and ends them,
- * record_output.c opens the recording, record_metadata.c describes it, record_move.c
+ * record_metadata.c describes it, record_move.c
  * moves packets, record_parts.c ends segments and snapshots, record_program.c is about the program that is
  * run, record_summary.c prints.
  */
@@ -154,19 +154,6 @@ bool record_inputs_have_addresses(const struct run *run);
 /** record_inputs_close - restores everything that the sources have changed. Return: an exit status */
 int record_inputs_close(struct run *run);
 
-/* record_output.c */
-
-/** record_set_bounds - sets the limits of segments from the options */
-void record_set_bounds(struct run *run);
-
-/** record_set_box - sets up the black box from the options. Return: an exit status */
-int record_set_box(struct run *run);
-
-/**
- * record_output_open - opens the directory with its first metadata, or the file of --raw. Return: 0 or
- * -errno
- */
-int record_output_open(struct run *run, struct grt_err *err);
 
 /* record_metadata.c: each function returns 0 or -errno */
 

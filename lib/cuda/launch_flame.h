@@ -12,7 +12,6 @@
 #include <grtrace/grtrace.h>
 
 #include "stack/flame_shapes.h"
-#include "stack/process_names.h"
 #include "stack/frames.h"
 #include "stack/estimates.h"
 #include "launches.h"

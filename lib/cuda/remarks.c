@@ -145,6 +145,7 @@ const struct grt_analysis grt_analysis_remarks = {
 	.name = "remarks",
 	.classes = GRT_IN_CLASS(image),
 	.always = true,
+	.waits = true,
 	.parts = remark_parts,
 	.size = sizeof(struct remarks),
 	.begin = remarks_begin,

@@ -181,6 +181,7 @@ static const struct grt_part xid_parts[] = {
 const struct grt_analysis grt_analysis_xid = {
 	.name = "xid",
 	.classes = GRT_IN_CLASS(xid),
+	.waits = true,
 	.parts = xid_parts,
 	.size = sizeof(struct grt_xids),
 	.begin = new_xids,

@@ -24,7 +24,7 @@
 #include "base/scan.h"
 #include "codes/engine.h"
 #include "text_order.h"
-#include "trace/foreign.h"
+#include "trace/unpack.h"
 #include "trace/session.h"
 
 /* ------------------------------------------------------------ text names */

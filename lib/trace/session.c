@@ -14,7 +14,6 @@
 #include "base/grow.h"
 #include "base/lines_in.h"
 #include "base/sized.h"
-#include "foreign.h"
 #include "unpack.h"
 
 /* ------------------------------------------------------------------ walk */
