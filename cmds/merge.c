@@ -3,8 +3,6 @@
  * grtrace merge: the CPU's requests and the GPU's work as one timeline. lib/lines/line_out.c formats the
  * lines, lib/merge combines the streams.
  */
-#include "merge.h"
-
 #include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
@@ -15,13 +13,39 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/escape.h"
 #include "base/say.h"
 #include "base/units.h"
+#include "cmd.h"
 #include "filter.h"
 #include "inputs.h"
+#include "merge/merged.h"
+#include "merge/offset.h"
+#include "outfile.h"
 #include "table/cells.h"
 #include "table/table.h"
 #include "terminal.h"
+
+#define MERGE_INPUTS 16
+
+/**
+ * struct merging - one run
+ * @path: the path of each input, as typed
+ * @offset: added to the time stamps of the GPU's input; @estimated: the whole estimate
+ * @from, @to: only events between these times
+ */
+struct merging {
+	struct grt_merge *merge;
+	const char *path[MERGE_INPUTS];
+	struct grt_merged out;
+	struct outfile file;
+	struct grt_offset_result offset;
+	bool estimated;
+	uint64_t from;
+	uint64_t to;
+};
+
+extern const struct cmd_json merge_json;
 
 /* ----------------------------------------------------------- merge stats */
 

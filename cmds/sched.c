@@ -3,8 +3,6 @@
  * grtrace sched: requests to the scheduler of NVIDIA's driver, one line each, live or from a recording, and
  * counts at the end.
  */
-#include "sched.h"
-
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -14,15 +12,74 @@
 
 #include <grtrace/tsg.h>
 
+#include "base/keyed.h"
 #include "base/memfile.h"
 #include "base/outbuf.h"
 #include "base/say.h"
 #include "codes/nv_codes.h"
 #include "filter.h"
 #include "kmod/kmod.h"
+#include "lines/event_json.h"
+#include "lines/event_text.h"
 #include "live.h"
 #include "nvidia/tsg.h"
+#include "reading.h"
 #include "terminal.h"
+#include "trace/names.h"
+
+/*
+ * Ends the run, because the reader of the lines has gone. It differs from 1, which has a meaning in a live
+ * run.
+ */
+#define SCHED_STOP 2
+
+/**
+ * struct sched - one run
+ * @c: gets the events of the session
+ * @input: the name of the input, for messages
+ * @pid: only events of this process; 0: all
+ * @verbose: also print lines for tokens and channels
+ * @refused: also print lines for failed calls
+ * @as_json: lines are JSON
+ * @json, @text: the writer of events; one of the two is used
+ * @offset: from the trace's clock to CLOCK_REALTIME, ns
+ * @own_clock: only the trace's clock is known: times count from midnight
+ * @seen: events by type
+ * @refusals: events whose status is not 0
+ * @groups: groups that exist, as struct sched_group, by grt_tsg_key()
+ * @partly: number of groups that existed before the trace; @over: events of groups that did not fit into
+ *	@groups
+ * @tsgs: the time of groups on GPUs, of a recording as text; @span: the time looked at
+ * @write_error: errno of a failed write, 0: none
+ */
+struct sched {
+	struct grt_consumer c;
+	struct grt_session *session;
+	struct grt_names names;
+	bool as_json;
+	struct grt_event_json *json;
+	struct grt_event_text *text;
+	const char *input;
+	uint32_t pid;
+	bool verbose;
+	bool refused;
+	bool own_clock;
+	int64_t offset;
+	uint64_t seen[GRT_EV_MAX];
+	uint64_t refusals;
+	struct grt_keyed groups;
+	uint64_t partly;
+	uint64_t over;
+	struct grt_tsgs tsgs;
+	struct reading_span span;
+	int write_error;
+};
+
+/** struct sched_group - a group; @is_met: it was counted; @is_partly: its TASK_INIT was not seen */
+struct sched_group {
+	bool is_met;
+	bool is_partly;
+};
 
 /* ------------------------------------------------------------ sched line */
 
@@ -87,6 +144,22 @@ static char *put_subcontext(char *p, const struct grt_event *e)
 		return grt_format_word(p, ev->subctx ? " subctx=?" : " subctx=none");
 	p += sprintf(p, " subctx=%" PRIx32, ev->subctx);
 	return put_number(p, " veid=", ev->veid, ev->veid != UNKNOWN);
+}
+
+/* The driver's status; 0 also if the event has none. */
+static uint32_t sched_status(const struct grt_event *e)
+{
+	switch (e->type) {
+	case GRT_EV_TSG_INIT:
+		return ((const struct grt_ev_tsg_init *)e)->status;
+	case GRT_EV_TSG_SCHEDULE:
+		return ((const struct grt_ev_tsg_schedule *)e)->status;
+	case GRT_EV_TSG_TOKEN:
+		return ((const struct grt_ev_tsg_token *)e)->status;
+	case GRT_EV_TSG_SET:
+		return ((const struct grt_ev_tsg_set *)e)->status;
+	}
+	return 0;
 }
 
 /* The driver's own answer, if it refused; from 0xfffff001 on, the kernel answered in its place. */
@@ -256,21 +329,6 @@ static const struct cmd_opt opts[] = {
 	{"input", 'i', OPT_STR, "PATH", &opt.input, "a recording or text, in place of live events"},
 	{NULL, 0, OPT_FLAG, NULL, NULL, NULL},
 };
-
-uint32_t sched_status(const struct grt_event *e)
-{
-	switch (e->type) {
-	case GRT_EV_TSG_INIT:
-		return ((const struct grt_ev_tsg_init *)e)->status;
-	case GRT_EV_TSG_SCHEDULE:
-		return ((const struct grt_ev_tsg_schedule *)e)->status;
-	case GRT_EV_TSG_TOKEN:
-		return ((const struct grt_ev_tsg_token *)e)->status;
-	case GRT_EV_TSG_SET:
-		return ((const struct grt_ev_tsg_set *)e)->status;
-	}
-	return 0;
-}
 
 /* Refused requests are shown on request, but a group that may not run is always shown. */
 static bool sched_is_shown(const struct sched *s, const struct grt_event *e)

@@ -3,8 +3,6 @@
  * grtrace config: shows the module's settings and sets them: all that were requested, or none. control.def
  * has the values that a key accepts.
  */
-#include "config.h"
-
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,8 +14,30 @@
 #include "base/memfile.h"
 #include "cmds/cmd.h"
 #include "cmds/outfile.h"
+#include "kmod/kmod_settings.h"
 #include "table/json_cells.h"
 #include "table/table.h"
+
+/* The row of a key as typed. Return: NULL with "unknown key" and the most similar key in *@err */
+static const struct kmod_key *config_key(const char *name, struct grt_err *err)
+{
+	const struct kmod_key *row = kmod_key_find(name), *key;
+	struct cmd_guess best = {0};
+	const char *other;
+	unsigned int i;
+
+	if (row)
+		return row;
+	for (key = kmod_keys; key->name; key++) {
+		cmd_nearest(&best, name, key->name);
+		for (i = 0; (other = kmod_key_alias(key, i)); i++)
+			cmd_nearest(&best, name, other);
+	}
+	grt_err_set(err, -EINVAL, NULL, "grtrace config, which shows every key",
+		    best.name ? "unknown key '%.100s' (did you mean %s?)" : "unknown key '%.100s'", name,
+		    best.name);
+	return NULL;
+}
 
 /* ----------------------------------------------------------- config file */
 
@@ -366,26 +386,6 @@ static const struct cmd_opt options[] = {
 	{"restore", 0, OPT_STR, "FILE", &opt.restore, "set the settings in a file; - is standard input"},
 	{NULL, 0, OPT_FLAG, NULL, NULL, NULL},
 };
-
-const struct kmod_key *config_key(const char *name, struct grt_err *err)
-{
-	const struct kmod_key *row = kmod_key_find(name), *key;
-	struct cmd_guess best = {0};
-	const char *other;
-	unsigned int i;
-
-	if (row)
-		return row;
-	for (key = kmod_keys; key->name; key++) {
-		cmd_nearest(&best, name, key->name);
-		for (i = 0; (other = kmod_key_alias(key, i)); i++)
-			cmd_nearest(&best, name, other);
-	}
-	grt_err_set(err, -EINVAL, NULL, "grtrace config, which shows every key",
-		    best.name ? "unknown key '%.100s' (did you mean %s?)" : "unknown key '%.100s'", name,
-		    best.name);
-	return NULL;
-}
 
 /* ------------------------------------------------------------- showing */
 

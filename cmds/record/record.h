@@ -2,9 +2,8 @@
 /*
  * One run of `grtrace record`, shared by its files: record.c goes through its steps, record_options.c has the
  * command line, record_choice.c the sources that it names, record_inputs.c opens and ends them,
- * record_metadata.c describes it, record_move.c
- * moves packets, record_parts.c ends segments and snapshots, record_program.c is about the program that is
- * run, record_summary.c prints.
+ * record_metadata.c describes the recording, record_move.c moves packets, record_parts.c ends segments and
+ * snapshots, record_program.c is about the program that is run, record_summary.c prints.
  */
 #ifndef GRTRACE_RECORD_H
 #define GRTRACE_RECORD_H
@@ -153,7 +152,6 @@ bool record_inputs_have_addresses(const struct run *run);
 
 /** record_inputs_close - restores everything that the sources have changed. Return: an exit status */
 int record_inputs_close(struct run *run);
-
 
 /* record_metadata.c: each function returns 0 or -errno */
 
