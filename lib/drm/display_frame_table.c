@@ -496,15 +496,9 @@ static int write_display_frames(void *state, const struct grt_part *part, struct
 	return ret;
 }
 
-/* Before all tables, so that users read it first. */
 static int write_frame_sentences(void *state, const struct grt_part *part, struct grt_pass *pass)
 {
-	struct grt_notes first = {.n = 0}, *notes = pass->json && !pass->page ? pass->notes : &first;
-	int ret = grt_frame_sentences(state, notes);
-
-	if (!ret && first.n)
-		grt_notes_write(&first, pass->writer);
-	return ret;
+	return grt_frame_sentences(state, pass->notes);
 }
 
 GRT_ANALYSIS_NEW(new_display_frames, struct grt_display_frames, grt_display_frames_new)

@@ -463,10 +463,8 @@ static int gpu_process_write(void *state, const struct grt_part *part, struct gr
 	return ret;
 }
 
-/* Writes sentences before all tables for people; with JSON they are notes. */
 static int gpu_process_write_sentences(void *state, const struct grt_part *part, struct grt_pass *pass)
 {
-	struct grt_notes first = {.n = 0}, *notes = pass->json && !pass->page ? pass->notes : &first;
 	struct grt_gpu_processes *g = state;
 	const struct grt_gpu_processes_view view = {g, pass->names, NULL};
 	int ret = grt_gpu_processes_finish(g, pass);
@@ -478,9 +476,7 @@ static int gpu_process_write_sentences(void *state, const struct grt_part *part,
 	if (grt_keyed_list(&g->rows, gpu_process_by_place, &rows))
 		return -ENOMEM;
 	ret = gpu_processes_sentences(&view, (const struct grt_gpu_process *const *)rows, g->rows.used,
-				      notes);
-	if (!ret && first.n)
-		grt_notes_write(&first, pass->writer);
+				      pass->notes);
 	free(rows);
 	return ret;
 }

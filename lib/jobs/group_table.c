@@ -472,12 +472,8 @@ static int group_table_write_groups(void *state, const struct grt_part *part, st
 /* Before all tables, so that users read it first. */
 static int group_table_write_sentences(void *state, const struct grt_part *part, struct grt_pass *pass)
 {
-	struct grt_notes first = {.n = 0}, *notes = pass->json && !pass->page ? pass->notes : &first;
-
 	(void)part;
-	grt_group_sentences(state, pass->names, notes);
-	if (first.n)
-		grt_notes_write(&first, pass->writer);
+	grt_group_sentences(state, pass->names, pass->notes);
 	return 0;
 }
 

@@ -146,7 +146,6 @@ static void xid_note(const struct grt_xid_row *x, const struct grt_names *names,
 /* Writes sentences before all tables, for people. */
 static int write_sentences(void *state, const struct grt_part *part, struct grt_pass *pass)
 {
-	struct grt_notes first = {.n = 0}, *notes = pass->json && !pass->page ? pass->notes : &first;
 	const struct grt_xids *x = state;
 	const struct grt_xid_row **row;
 	int ret = grt_xids_list(x, &row);
@@ -155,10 +154,8 @@ static int write_sentences(void *state, const struct grt_part *part, struct grt_
 	if (ret)
 		return ret;
 	for (uint32_t i = 0; i < x->rows.used && i < SENTENCES; i++)
-		xid_note(row[i], pass->names, notes);
+		xid_note(row[i], pass->names, pass->notes);
 	free(row);
-	if (first.n)
-		grt_notes_write(&first, pass->writer);
 	return 0;
 }
 
