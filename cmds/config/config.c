@@ -277,8 +277,6 @@ static int config_load(struct kmod_settings *s, const char *path, struct grt_err
 	return ret;
 }
 
-/* ---------------------------------------------------------------- config */
-
 /* -------------------------------------------------------- config profile */
 
 /*

@@ -172,8 +172,6 @@ static int record_output_open(struct run *run, struct grt_err *err)
 	return ret;
 }
 
-/* ---------------------------------------------------------------- record */
-
 /* ----------------------------------------------------------- record loop */
 
 /* The loop of a recording: waits for packets, and looks at the clock, at signals and at the program. */

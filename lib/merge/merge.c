@@ -2,7 +2,7 @@
 /*
  * Merges the streams of all inputs with one heap. It is the loop of trace/flow.c with four differences: the
  * converted time stamp determines the order of streams, only the events of the input's side are delivered,
- * rings have the numbers of rings.h, and outside of the requested time only NAME is delivered, because lines
+ * rings have numbers of their own, and outside of the requested time only NAME is delivered, because lines
  * refer to nothing else.
  */
 #include "merge.h"
@@ -33,7 +33,7 @@ struct grt_rings {
 };
 
 /*
- * The numbers of rings.h. Rings are numbered when they occur, because the rings of a pipe are not known in
+ * Rings are numbered when they occur, because the rings of a pipe are not known in
  * advance.
  */
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-/* report --by uvm: the columns of uvm.h. */
+/* Unified memory of NVIDIA's driver: sums by process, and report --by uvm. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stddef.h>
@@ -90,8 +90,6 @@ struct grt_uvm {
 	uint64_t lost_ends;
 	uint64_t from, to;
 };
-
-/* The sums of uvm.h. */
 
 /**
  * struct uvm_batch - faults of a process that are handled together

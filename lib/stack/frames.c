@@ -58,8 +58,6 @@ uint64_t grt_stack_ends_ns(const struct grt_stack_ends *e)
 	return ns;
 }
 
-/* ---------------------------------------------------------------- frames */
-
 /* ------------------------------------------------------------ frame text */
 
 const char *grt_frame_base(const char *path)

@@ -720,7 +720,7 @@ static int pftrace_add_all(struct pftrace *f, struct grt_session *s, struct grt_
 
 static bool pftrace_takes(const struct stat *st, const char *head, size_t len)
 {
-	return S_ISREG(st->st_mode) && len > 2 && head[0] == '\n' && pftrace_is_packets(head, len);
+	return len > 2 && head[0] == '\n' && pftrace_is_packets(head, len);
 }
 
 static int pftrace_open(struct grt_session *s, int fd, struct grt_err *err)
@@ -746,6 +746,7 @@ static int pftrace_open(struct grt_session *s, int fd, struct grt_err *err)
 
 const struct grt_reader grt_reader_pftrace = {
 	.name = "pftrace",
+	.begins = "\n",
 	.takes = pftrace_takes,
 	.open = pftrace_open,
 };

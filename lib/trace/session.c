@@ -443,6 +443,19 @@ static int session_unpack(struct grt_session *s, int *fd, struct stat *st, struc
 	return session_read_head(s, plain, st, err) ?: session_refuse_packed(s, err);
 }
 
+/* Whether a reader is asked for an input at all. */
+static bool session_may_take(const struct grt_reader *r, const struct stat *st, const char *head, size_t len)
+{
+	size_t i = 0;
+
+	if (!r->begins)
+		return true;
+	while (i < len && head[i] && strchr(" \t\r\n", head[i]))
+		i++;
+	return S_ISREG(st->st_mode) && len &&
+	       ((*head && strchr(r->begins, *head)) || (i < len && head[i] && strchr(r->begins, head[i])));
+}
+
 static int session_open_input(struct grt_session *s, int *fd, const struct grt_reader *const *readers,
 			      size_t n, struct grt_err *err)
 {
@@ -457,7 +470,8 @@ static int session_open_input(struct grt_session *s, int *fd, const struct grt_r
 	if (!ret)
 		ret = session_unpack(s, fd, &st, err);
 	for (size_t i = 0; i < n && !ret; i++)
-		if (readers[i]->takes(&st, s->head, s->head_len))
+		if (session_may_take(readers[i], &st, s->head, s->head_len) &&
+		    readers[i]->takes(&st, s->head, s->head_len))
 			return readers[i]->open(s, *fd, err);
 	if (ret)
 		return ret;

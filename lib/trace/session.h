@@ -163,12 +163,15 @@ void grt_session_whole(struct grt_session *s);
 /**
  * struct grt_reader - a kind of input: a row in lib/readers.def, and a
  * file that defines one such struct
+ * @begins: its inputs are regular files, and one of these bytes is their first one, or the first one after
+ *	blanks; NULL: any input
  * @takes: whether the reader recognises the input
  * @head: the first bytes of a regular file or a pipe
  * @open: adds the files of the input; @fd is the open input, which the caller closes
  */
 struct grt_reader {
 	const char *name;
+	const char *begins;
 	bool (*takes)(const struct stat *st, const char *head, size_t len);
 	int (*open)(struct grt_session *s, int fd, struct grt_err *err);
 };

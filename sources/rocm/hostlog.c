@@ -197,8 +197,6 @@ static void hostlog_pids_text(const struct hostlog_pids *p, char *text, size_t r
 	}
 }
 
-/* --------------------------------------------------------------- hostlog */
-
 /* -------------------------------------------------------- hostlog clocks */
 
 /*
