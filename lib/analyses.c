@@ -671,6 +671,21 @@ int grt_analyses_write_part(struct grt_analyses *a, const struct grt_part *part)
 	return part->write(a->state[analyses_row_of(part)], part, &a->pass);
 }
 
+/* People read the sentences of parts that have no table before all tables; programs read them as notes. */
+static int analyses_write_one(struct grt_analyses *a, int row, const struct grt_part *part)
+{
+	bool first = part->where & GRT_PART_FIRST && !part->table && !(a->pass.json && !a->pass.page);
+	struct grt_notes sentences = {.n = 0}, *notes = a->pass.notes;
+	int ret;
+
+	a->pass.notes = first ? &sentences : notes;
+	ret = part->write(a->state[row], part, &a->pass);
+	a->pass.notes = notes;
+	if (first && !ret && sentences.n)
+		grt_notes_write(&sentences, a->pass.writer);
+	return ret;
+}
+
 int grt_analyses_write(struct grt_analyses *a,
 		       bool (*shown)(void *arg, const struct grt_part *part, const void *state), void *arg)
 {
@@ -681,7 +696,7 @@ int grt_analyses_write(struct grt_analyses *a,
 
 		for (unsigned int n = 0; p[n].name && !ret; n++)
 			if (a->state[i] && a->parts[i] >> n & 1 && (!shown || shown(arg, &p[n], a->state[i])))
-				ret = p[n].write(a->state[i], &p[n], &a->pass);
+				ret = analyses_write_one(a, i, &p[n]);
 	}
 	return ret;
 }

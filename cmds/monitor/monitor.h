@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * One run of `grtrace monitor`, shared by its files: monitor.c parses the command line and passes events to
- * the analyses, monitor_line.c prints a line per event, monitor_stats.c prints the results of the analyses
+ * the analyses, monitor_line.c prints a line per event and monitor.c the results of the analyses
  * at the end.
  */
 #ifndef GRTRACE_MONITOR_H
@@ -110,9 +110,6 @@ void monitor_line_free(struct monitor *m);
 
 /** monitor_line - prints the line of an event. Return: 0, or MONITOR_STOP */
 int monitor_line(struct monitor *m, const struct grt_event *e, uint32_t cpu, const struct monitor_did *did);
-
-/** monitor_stats - prints the statistics. Return: 0 or -ENOMEM */
-int monitor_stats(struct monitor *m);
 
 /** monitor_nv_name - the name of an ioctl's class or control; NULL: it has none */
 static inline const char *monitor_nv_name(enum grt_nv_about kind, uint32_t about)

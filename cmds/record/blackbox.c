@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "base/grow.h"
-#include "trace/packed.h"
+#include "trace/parts.h"
 #include "trace/packet.h"
 #include "trace/segment.h"
 

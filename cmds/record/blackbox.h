@@ -10,7 +10,7 @@
 #define GRTRACE_BLACKBOX_H
 
 #include "recording.h"
-#include "trace/packed.h"
+#include "trace/parts.h"
 #include "triggers.h"
 
 /**

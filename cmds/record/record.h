@@ -2,9 +2,8 @@
 /*
  * One run of `grtrace record`, shared by its files: record.c goes through its steps, record_options.c has the
  * command line, record_choice.c the sources that it names, record_inputs.c opens and ends them,
- * record_output.c opens the recording, record_metadata.c describes it, record_loop.c waits, record_move.c
- * moves packets, record_parts.c ends segments and snapshots, record_program.c is about the program that is
- * run, record_summary.c prints.
+ * record_metadata.c describes the recording, record_move.c moves packets, record_parts.c ends segments and
+ * snapshots, record_program.c is about the program that is run, record_summary.c prints.
  */
 #ifndef GRTRACE_RECORD_H
 #define GRTRACE_RECORD_H
@@ -154,20 +153,6 @@ bool record_inputs_have_addresses(const struct run *run);
 /** record_inputs_close - restores everything that the sources have changed. Return: an exit status */
 int record_inputs_close(struct run *run);
 
-/* record_output.c */
-
-/** record_set_bounds - sets the limits of segments from the options */
-void record_set_bounds(struct run *run);
-
-/** record_set_box - sets up the black box from the options. Return: an exit status */
-int record_set_box(struct run *run);
-
-/**
- * record_output_open - opens the directory with its first metadata, or the file of --raw. Return: 0 or
- * -errno
- */
-int record_output_open(struct run *run, struct grt_err *err);
-
 /* record_metadata.c: each function returns 0 or -errno */
 
 /**
@@ -185,10 +170,7 @@ int record_snapshot_metadata(void *arg, int dir, uint64_t from, uint64_t to, str
 /** record_segments_changed - writes the metadata again after segments were added or deleted */
 int record_segments_changed(void *arg, struct grt_err *err);
 
-/* record_loop.c, record_move.c, record_parts.c: each function returns 0 or -errno */
-
-/** record_loop - runs until there is a reason to end */
-int record_loop(struct run *run, struct grt_err *err);
+/* record_move.c, record_parts.c: each function returns 0 or -errno */
 
 /** record_move_ready - moves packets of the streams that poll() has reported */
 int record_move_ready(struct run *run, struct grt_err *err);

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "base/grow.h"
-#include "trace/packed.h"
+#include "trace/parts.h"
 #include "trace/packet.h"
 #include "trace/segment.h"
 #include "recording.h"

@@ -9,7 +9,7 @@
 
 #include "carried.h"
 #include "sources/source.h"
-#include "trace/packed.h"
+#include "trace/parts.h"
 
 struct recording;
 

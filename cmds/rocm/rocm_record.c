@@ -26,7 +26,7 @@
 #include "cmds/outfile.h"
 #include "cmds/privileges.h"
 #include "rocm.h"
-#include "stack/frame_text.h"
+#include "stack/frames.h"
 
 #define PATH_ROOM 3800
 #define ARGS_MAX 4096

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * The interface between the files of `grtrace serve`: serve.c drives capture and metrics, serve_http.c
- * answers requests, serve_notify.c informs the service manager.
+ * answers requests.
  */
 #ifndef GRTRACE_SERVE_H
 #define GRTRACE_SERVE_H
@@ -32,14 +32,5 @@ void serve_http_run(struct serve_http *h);
 
 /** serve_http_close - NULL is allowed */
 void serve_http_close(struct serve_http *h);
-
-/** serve_notify_open - finds the service manager; there may be none */
-void serve_notify_open(void);
-
-/** serve_notify - sends a state to it, "READY=1" */
-void serve_notify(const char *state);
-
-/** serve_notify_alive - tells its watchdog that the service is alive, as often as it requires */
-void serve_notify_alive(void);
 
 #endif /* GRTRACE_SERVE_H */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * One run of `grtrace timeline`, shared by its files: timeline.c parses the command line and drives the
- * session, timeline_print.c composes the output, timeline_bars.c draws.
+ * session, timeline_bars.c draws.
  */
 #ifndef GRTRACE_TIMELINE_H
 #define GRTRACE_TIMELINE_H
@@ -51,9 +51,6 @@ struct timeline {
 	int failed;
 	struct grt_notes notes;
 };
-
-/** timeline_print - writes all. Return: 0 or -ENOMEM */
-int timeline_print(struct timeline *tl);
 
 /**
  * timeline_draw - draws a part of an analysis that text shows as a picture

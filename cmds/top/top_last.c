@@ -12,7 +12,7 @@
 #include "base/units.h"
 #include "cmds/record/blackbox.h"
 #include "cmds/record/machine.h"
-#include "trace/window.h"
+#include "trace/env.h"
 #include "top_last.h"
 
 #define ENV_ROOM 128

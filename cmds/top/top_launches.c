@@ -15,7 +15,7 @@
 
 #include "base/demangle.h"
 #include "host/image_addresses.h"
-#include "stack/frame_text.h"
+#include "stack/frames.h"
 #include "stack/image_frames.h"
 #include "top.h"
 

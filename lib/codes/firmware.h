@@ -8,11 +8,24 @@
 #define GRT_CODES_FIRMWARE_H
 
 #include <stdbool.h>
+#include <string.h>
 
 /* A list of these drivers, for texts. */
 #define GRT_FIRMWARE_DRIVERS "xe, panthor, nouveau, powervr, amdxdna"
 
 /** grt_firmware_schedules - whether the firmware schedules the jobs of this driver; false for NULL */
-bool grt_firmware_schedules(const char *driver);
+static inline bool grt_firmware_schedules(const char *driver)
+{
+	size_t length = driver ? strlen(driver) : 0;
+	const char *at = length ? GRT_FIRMWARE_DRIVERS : NULL;
+	size_t n;
+
+	for (; at; at = at[n] ? at + n + 2 : NULL) {
+		n = strcspn(at, ",");
+		if (n == length && !memcmp(at, driver, n))
+			return true;
+	}
+	return false;
+}
 
 #endif /* GRT_CODES_FIRMWARE_H */

@@ -16,7 +16,6 @@
 #include "stack/flame_shapes.h"
 #include "stack/image_frames.h"
 #include "stack/images.h"
-#include "stack/process_names.h"
 #include "table/analysis.h"
 #include "table/cells.h"
 #include "table/table.h"

@@ -20,7 +20,7 @@
 #include <grtrace/event.h>
 
 #include "base/keyed.h"
-#include "stack/devices.h"
+#include "stack/images.h"
 
 struct grt_names;
 

@@ -12,8 +12,7 @@
 #include <grtrace/grtrace.h>
 
 #include "stack/flame_shapes.h"
-#include "stack/process_names.h"
-#include "stack/stack_ends.h"
+#include "stack/frames.h"
 #include "stack/estimates.h"
 #include "launches.h"
 #include "sample_shares.h"

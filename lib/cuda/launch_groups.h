@@ -140,7 +140,7 @@ int grt_launch_groups_nothing(struct grt_launch_groups *g, const struct grt_laun
  */
 int64_t grt_launch_groups_list(struct grt_launch_groups *g, const struct grt_launch_group *const **out);
 
-/** grt_launch_groups_recorded - the recorded part of the time from @from to @to, ns, see stack/windows.h */
+/** grt_launch_groups_recorded - the recorded part of the time from @from to @to, ns, see stack/estimates.h */
 uint64_t grt_launch_groups_recorded(const struct grt_launch_groups *g, uint64_t from, uint64_t to);
 
 /** grt_launch_groups_count - counts of joined records; complete after grt_launch_groups_list() */

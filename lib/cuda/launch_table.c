@@ -615,13 +615,7 @@ static int launch_table_note_waits(struct grt_launch_groups *g, struct grt_notes
 /* Writes these sentences before the summary. */
 static int launch_table_write_waits(void *state, const struct grt_part *part, struct grt_pass *pass)
 {
-	struct grt_notes first = {.n = 0};
-	bool machine = pass->json && !pass->page;
-	int ret = launch_table_note_waits(state, machine ? pass->notes : &first, pass->names);
-
-	if (first.n)
-		grt_notes_write(&first, pass->writer);
-	return ret;
+	return launch_table_note_waits(state, pass->notes, pass->names);
 }
 
 /* Whether there are kernels, copies or calls of probed functions. */

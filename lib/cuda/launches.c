@@ -9,11 +9,88 @@
 #include <errno.h>
 #include <string.h>
 
-#include "codes/cuda_codes.h"
+#include <grtrace/event.h>
+#include <grtrace/grtrace.h>
+
 #include "base/grow.h"
 #include "base/keyed.h"
 #include "base/sized.h"
-#include "graph_nodes.h"
+#include "codes/cuda_codes.h"
+
+/* ----------------------------------------------------------- graph nodes */
+
+/*
+ * The code that created the nodes of CUDA graphs. Work of an executable graph has the id of
+ * a clone. A chain of clones leads to the original node, which the program created by
+ * capturing a stream or by a function call, and whose stack was recorded then.
+ *
+ * A program may create any number of graphs: the oldest nodes of all processes are
+ * dropped, 80 bytes each.
+ */
+
+/* At most 320 MiB. */
+#define GRT_GRAPH_NODES_MAX (1U << 22)
+
+/** struct grt_graph_nodes - set up by graph_nodes_init(); @gone: dropped nodes */
+struct grt_graph_nodes {
+	struct grt_keyed nodes;
+	uint64_t gone;
+};
+
+/*
+ * A clone gets the stack of its origin when it is made, so that finding it is one
+ * step: origins come before their clones.
+ */
+
+struct graph_node {
+	uint32_t stack;
+};
+
+static struct grt_key graph_nodes_key(uint32_t image, uint64_t id)
+{
+	return (struct grt_key){{image, id}};
+}
+
+/* Begins without nodes. */
+static void graph_nodes_init(struct grt_graph_nodes *g)
+{
+	grt_keyed_init(&g->nodes, sizeof(struct graph_node), GRT_GRAPH_NODES_MAX);
+}
+
+/*
+ * The stack of the code that created the original node of @id; 0: unknown, or @id is 0
+ */
+static uint32_t graph_nodes_stack(const struct grt_graph_nodes *g, uint32_t image, uint64_t id)
+{
+	const struct grt_key key = graph_nodes_key(image, id);
+	const struct graph_node *node = id ? grt_keyed_find(&g->nodes, &key) : NULL;
+
+	return node ? node->stack : 0;
+}
+
+/* Processes a GRAPH_NODE of the process image @image. Return: 0 or -ENOMEM. */
+static int graph_nodes_event(struct grt_graph_nodes *g, uint32_t image, const struct grt_ev_graph_node *e)
+{
+	const struct grt_key key = graph_nodes_key(image, e->id);
+	uint32_t stack = e->source ? graph_nodes_stack(g, image, e->source) : e->node;
+	void *node;
+	int ret;
+
+	if (!stack)
+		return 0;
+	ret = grt_keyed_get_or_replace(&g->nodes, &key, &g->gone, &node);
+	if (!ret)
+		((struct graph_node *)node)->stack = stack;
+	return ret;
+}
+
+/* Frees and empties it. */
+static void graph_nodes_free(struct grt_graph_nodes *g)
+{
+	grt_keyed_free(&g->nodes);
+}
+
+/* -------------------------------------------------------------- launches */
 
 #define PAGE_BITS 8
 #define PAGE_IDS (1U << PAGE_BITS)
@@ -127,7 +204,7 @@ int grt_launches_new_sized(struct grt_launches **out, const struct grt_launches_
 	grt_launches_within(l, 0, UINT64_MAX);
 	l->key = grt_hash_key_new();
 	grt_images_init(&l->images);
-	grt_graph_nodes_init(&l->graph_nodes);
+	graph_nodes_init(&l->graph_nodes);
 	grt_keyed_init(&l->waiting, sizeof(struct waiting), WAITS_MAX);
 	return 0;
 }
@@ -453,7 +530,7 @@ static int launches_hand_out(struct grt_launches *l, const struct grt_event *e, 
 	launch.first = !outside && !p->entry[place].handed;
 	p->entry[place].handed |= !outside;
 	if (graph_node)
-		launch.origin = grt_graph_nodes_stack(&l->graph_nodes, p->image, graph_node);
+		launch.origin = graph_nodes_stack(&l->graph_nodes, p->image, graph_node);
 	return work(l->sink.arg, e, launch.image, &launch, GRT_LAUNCHED_MATCHED);
 }
 
@@ -631,7 +708,7 @@ static int launches_take_node(struct grt_launches *l, const struct grt_event *e)
 {
 	const struct grt_image *i = grt_images_of(&l->images, e);
 
-	return i ? grt_graph_nodes_event(&l->graph_nodes, i->number, (const struct grt_ev_graph_node *)e)
+	return i ? graph_nodes_event(&l->graph_nodes, i->number, (const struct grt_ev_graph_node *)e)
 		 : -ENOMEM;
 }
 
@@ -754,6 +831,6 @@ void grt_launches_free(struct grt_launches *l)
 	grt_index_free(&l->page_index);
 	grt_index_free(&l->caller_index);
 	grt_images_free(&l->images);
-	grt_graph_nodes_free(&l->graph_nodes);
+	graph_nodes_free(&l->graph_nodes);
 	free(l);
 }

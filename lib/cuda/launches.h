@@ -32,7 +32,7 @@ const struct grt_images *grt_launches_images(const struct grt_launches *l);
 /** grt_launches_image - the process image to which an event belongs. NULL: no memory */
 struct grt_image *grt_launches_image(struct grt_launches *l, const struct grt_event *e);
 
-/** grt_launches_device - the device with the number @gpu in a process, see stack/devices.h. NULL: no memory
+/** grt_launches_device - the device with the number @gpu in a process, see struct grt_device. NULL: no memory
  */
 const struct grt_device *grt_launches_device(struct grt_launches *l, const struct grt_image *image,
 					     uint32_t gpu);

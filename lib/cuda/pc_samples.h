@@ -19,7 +19,7 @@
 #include "base/texts.h"
 #include "stack/image_frames.h"
 #include "stack/images.h"
-#include "stack/windows.h"
+#include "stack/estimates.h"
 #include "table/notes.h"
 
 /**

@@ -115,12 +115,8 @@ static void remarks_put(const struct remarks *r, const struct grt_pass *pass, st
 /* Writes the remarks before all tables of a summary. */
 static int remarks_write_first(void *state, const struct grt_part *part, struct grt_pass *pass)
 {
-	struct grt_notes first = {.n = 0};
-
 	(void)part;
-	remarks_put(state, pass, pass->json && !pass->page ? pass->notes : &first);
-	if (first.n)
-		grt_notes_write(&first, pass->writer);
+	remarks_put(state, pass, pass->notes);
 	return 0;
 }
 
@@ -145,6 +141,7 @@ const struct grt_analysis grt_analysis_remarks = {
 	.name = "remarks",
 	.classes = GRT_IN_CLASS(image),
 	.always = true,
+	.waits = true,
 	.parts = remark_parts,
 	.size = sizeof(struct remarks),
 	.begin = remarks_begin,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /*
- * The tables of rollups.h: parts of the analysis of steps, see step_table.c.
+ * The tables of sums of steps by name: parts of the analysis of steps, see step_table.c.
  */
 #ifndef GRT_CUDA_ROLLUP_TABLE_H
 #define GRT_CUDA_ROLLUP_TABLE_H

@@ -470,15 +470,12 @@ static int write_step_collectives(void *state, const struct grt_part *part, stru
 static int write_sentences(void *state, const struct grt_part *part, struct grt_pass *pass)
 {
 	struct grt_steps *s = state;
-	struct grt_notes first = {.n = 0}, *notes = pass->json && !pass->page ? pass->notes : &first;
-	int ret = grt_steps_find(s) ?: grt_collective_table_note_waits(s, notes);
+	int ret = grt_steps_find(s) ?: grt_collective_table_note_waits(s, pass->notes);
 
 	if (!ret && grt_steps_count(s))
-		ret = grt_rank_table_note(s, notes) ?: explain(s);
+		ret = grt_rank_table_note(s, pass->notes) ?: explain(s);
 	if (!ret && grt_steps_count(s))
-		ret = note_slowest(s, notes) ?: note_most_idle(s, notes);
-	if (first.n)
-		grt_notes_write(&first, pass->writer);
+		ret = note_slowest(s, pass->notes) ?: note_most_idle(s, pass->notes);
 	return ret;
 }
 

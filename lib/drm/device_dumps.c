@@ -120,13 +120,10 @@ static void device_dump_note(const struct device_dumps *d, const struct device_d
 /* Writes sentences before all tables, for people. */
 static int write_device_dump_sentences(void *state, const struct grt_part *part, struct grt_pass *pass)
 {
-	struct grt_notes first = {.n = 0}, *notes = pass->json && !pass->page ? pass->notes : &first;
 	const struct device_dumps *d = state;
 
 	for (uint32_t i = 0; i < d->dumps && i < SENTENCES; i++)
-		device_dump_note(d, &d->dump[i], pass->names, notes);
-	if (first.n)
-		grt_notes_write(&first, pass->writer);
+		device_dump_note(d, &d->dump[i], pass->names, pass->notes);
 	return 0;
 }
 

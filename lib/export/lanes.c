@@ -11,7 +11,7 @@
 #include "flamegraph/flamegraph.h"
 #include "threads/threads.h"
 #include "trace/session.h"
-#include "trace/window.h"
+#include "trace/env.h"
 #include "tracks.h"
 
 #define NO_LANE UINT32_MAX

@@ -12,7 +12,7 @@
 
 #include "base/bus.h"
 #include "base/fnv.h"
-#include "stack/devices.h"
+#include "stack/images.h"
 
 enum {
 	OF_PROCESS = 1,

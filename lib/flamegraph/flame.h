@@ -13,7 +13,6 @@
 
 #include "stack/flame_shapes.h"
 #include "stack/frames.h"
-#include "stack/stack_ends.h"
 #include "cuda/launch_flame.h"
 
 /**

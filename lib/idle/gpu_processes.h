@@ -222,15 +222,6 @@ struct grt_gpu_processes_view {
 	char (*room)[GRT_CGROUP_PART];
 };
 
-/**
- * grt_gpu_processes_sentences - a sentence for each GPU, or instance of one, whose slices are known
- * @row: all rows, grouped by GPU, processes first, sorted by time
- * Return: 0 or -ENOMEM
- */
-int grt_gpu_processes_sentences(const struct grt_gpu_processes_view *v,
-				const struct grt_gpu_process *const *row, uint64_t n,
-				struct grt_notes *notes);
-
 /** grt_gpu_processes_free - frees it; NULL is allowed */
 void grt_gpu_processes_free(struct grt_gpu_processes *g);
 

@@ -21,7 +21,7 @@
 #include <grtrace/jobs.h>
 #include <grtrace/launches.h>
 
-#include "stack/stack_ends.h"
+#include "stack/frames.h"
 #include "table/table.h"
 #include "trace/names.h"
 
@@ -51,7 +51,7 @@ const char *grt_idleness_cause_name(unsigned int cause);
  * @name: for people; set by grt_idleness_end()
  * @work: number of jobs, or of kernels and copies; @untimed: those without known times
  * @sampled: sampled jobs: the idle time is unknown
- * @first, @last: the time span, ns; @left_out: the part that was not recorded, see stack/windows.h
+ * @first, @last: the time span, ns; @left_out: the part that was not recorded, see stack/estimates.h
  * @busy: ns in which some of its work ran; @inferred: it depends on inferred time stamps
  * @least: @busy is a lower bound; set by grt_idleness_end()
  * @cause: the remaining ns by cause

@@ -13,7 +13,7 @@
 #include "codes/cuda_codes.h"
 #include "codes/ioctl_names.h"
 #include "idle_parts.h"
-#include "stack/frame_text.h"
+#include "stack/frames.h"
 #include "stack/own_code.h"
 
 /* Bytes of all stacks' texts; of stacks of less time than those that take them up, some frames are left. */

@@ -152,12 +152,6 @@ struct grt_idleness {
 	struct grt_idleness_count count;
 };
 
-/** idle_ends_add - work of @ns. Return: 0 or -ENOMEM */
-int idle_ends_add(struct grt_idleness *x, struct idle_device *d, const struct idle_work *w, uint64_t ns);
-
-/** idle_ends_sum - the trace is over: of each device. Return: 0 or -ENOMEM */
-int idle_ends_sum(struct grt_idleness *x);
-
 /** idle_name_all - the texts of devices and rows, and the list of rows. Return: 0 or -ENOMEM */
 int idle_name_all(struct grt_idleness *x, const struct grt_names *names);
 

@@ -5,7 +5,14 @@
 #ifndef GRT_JOBS_TOP_H
 #define GRT_JOBS_TOP_H
 
-#include "job_table.h"
+#include "jobs.h"
+#include "table/table.h"
+
+/*
+ * A job as a row: rows are struct grt_job, the view is a struct grt_job_view.
+ */
+
+extern const struct grt_table grt_job_table;
 
 struct grt_top;
 

@@ -2,20 +2,134 @@
 /*
  * Merges the streams of all inputs with one heap. It is the loop of trace/flow.c with four differences: the
  * converted time stamp determines the order of streams, only the events of the input's side are delivered,
- * rings have the numbers of rings.h, and outside of the requested time only NAME is delivered, because lines
+ * rings have numbers of their own, and outside of the requested time only NAME is delivered, because lines
  * refer to nothing else.
  */
 #include "merge.h"
-
-#include <grtrace/event_table.h>
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include <grtrace/event_table.h>
+#include <grtrace/grtrace.h>
+
 #include "base/grow.h"
+#include "base/keyed.h"
 #include "trace/session.h"
-#include "rings.h"
+
+/* ----------------------------------------------------------------- rings */
+
+/*
+ * Numbers of rings in one timeline of several traces: each trace numbers
+ * its own rings, and readers would take two rings with one number for one ring.
+ */
+
+/** struct grt_rings - the rings of all inputs; set up by rings_init(), freed by grt_keyed_free(&all) */
+struct grt_rings {
+	struct grt_keyed all;
+	uint32_t next_free;
+	unsigned int inputs;
+};
+
+/*
+ * Rings are numbered when they occur, because the rings of a pipe are not known in
+ * advance.
+ */
+
+#define RINGS_MAX 65536U
+/* New numbers begin here, so that rings of other inputs that occur later mostly keep their numbers. */
+#define OTHERS 100U
+/* In place of an input: numbers that are used in the timeline. */
+#define TAKEN UINT32_MAX
+
+/** struct ring - a ring of an input, and its first name; empty: no name was reported yet */
+struct ring {
+	uint32_t number;
+	char name[sizeof(((struct grt_ev_name *)0)->name)];
+	char owner[sizeof(((struct grt_ev_name *)0)->owner)];
+};
+
+/* Begins without rings. */
+static void rings_init(struct grt_rings *r)
+{
+	*r = (struct grt_rings){.next_free = OTHERS};
+	grt_keyed_init(&r->all, sizeof(struct ring), RINGS_MAX);
+}
+
+static struct ring *rings_find(const struct grt_rings *r, unsigned int input, uint32_t ring)
+{
+	return grt_keyed_find(&r->all, &(struct grt_key){{input, ring}});
+}
+
+/*
+ * Return: the same ring in another input; NULL: there is none. A ring without a name is never the same as
+ * another.
+ */
+static const struct ring *rings_find_same(const struct grt_rings *r, uint32_t own,
+					  const struct grt_ev_name *name)
+{
+	for (unsigned int i = 0; name && name->name[0] && i < r->inputs; i++) {
+		const struct ring *ring = rings_find(r, i, own);
+
+		if (ring && !memcmp(ring->name, name->name, sizeof(ring->name)) &&
+		    !memcmp(ring->owner, name->owner, sizeof(ring->owner)))
+			return ring;
+	}
+	return NULL;
+}
+
+static int rings_take_number(struct grt_rings *r, uint32_t own, uint32_t *number)
+{
+	void *place;
+
+	*number = own;
+	if (rings_find(r, TAKEN, own)) {
+		while (rings_find(r, TAKEN, r->next_free))
+			r->next_free++;
+		*number = r->next_free;
+	}
+	return grt_keyed_get(&r->all, &(struct grt_key){{TAKEN, *number}}, &place);
+}
+
+static int rings_add(struct grt_rings *r, unsigned int input, uint32_t own, const struct grt_ev_name *name)
+{
+	const struct ring *same = rings_find_same(r, own, name);
+	uint32_t number = same ? same->number : 0;
+	int ret = same ? 0 : rings_take_number(r, own, &number);
+	void *place;
+
+	ret = ret ?: grt_keyed_get(&r->all, &(struct grt_key){{input, own}}, &place);
+	if (ret)
+		return ret;
+	r->inputs = input < r->inputs ? r->inputs : input + 1;
+	((struct ring *)place)->number = number;
+	return 0;
+}
+
+/*
+ * Gives a ring its number in the timeline: its own, unless another input's ring has that.
+ * Inputs that have one number, name and driver for it mean the same ring.
+ * @name: the NAME event of the ring, NULL: another event of the ring
+ * @ring: its number in @input, replaced by its number in the timeline; GRT_RING_NONE: there are too many
+ * rings Return: 0 or -ENOMEM
+ */
+static int rings_number(struct grt_rings *r, unsigned int input, const struct grt_ev_name *name,
+			uint32_t *ring)
+{
+	uint32_t own = *ring;
+	int ret = rings_find(r, input, own) ? 0 : rings_add(r, input, own, name);
+	struct ring *known = rings_find(r, input, own);
+
+	*ring = ret ? GRT_RING_NONE : known->number;
+	if (!ret && name && !known->name[0]) {
+		memcpy(known->name, name->name, sizeof(known->name));
+		memcpy(known->owner, name->owner, sizeof(known->owner));
+	}
+	return ret == -ENOSPC ? 0 : ret;
+}
+
+/* ----------------------------------------------------------------- merge */
 
 /**
  * struct input - one trace
@@ -68,7 +182,7 @@ int grt_merge_new(struct grt_merge **out)
 	*out = calloc(1, sizeof(**out));
 	if (!*out)
 		return -ENOMEM;
-	grt_rings_init(&(*out)->rings);
+	rings_init(&(*out)->rings);
 	return 0;
 }
 
@@ -211,11 +325,10 @@ static int renumber(struct grt_merge *m, unsigned int input, struct grt_event *e
 	struct grt_ev_name *name = (struct grt_ev_name *)e;
 
 	if (e->type == GRT_EV_NAME && name->kind == GRT_NAME_RING)
-		return grt_rings_number(&m->rings, input, name, &name->id);
+		return rings_number(&m->rings, input, name, &name->id);
 	if (e->type == GRT_EV_NAME)
-		return name->kind == GRT_NAME_RING_GPU ? grt_rings_number(&m->rings, input, NULL, &name->id)
-						       : 0;
-	return e->ring == GRT_RING_NONE ? 0 : grt_rings_number(&m->rings, input, NULL, &e->ring);
+		return name->kind == GRT_NAME_RING_GPU ? rings_number(&m->rings, input, NULL, &name->id) : 0;
+	return e->ring == GRT_RING_NONE ? 0 : rings_number(&m->rings, input, NULL, &e->ring);
 }
 
 /* Delivers events that are not plain. Return: 0 or the result of the sink */
@@ -295,7 +408,7 @@ static void begin_inputs(struct grt_merge *m)
 		set_plain(in);
 	}
 	grt_keyed_free(&m->rings.all);
-	grt_rings_init(&m->rings);
+	rings_init(&m->rings);
 }
 
 int grt_merge_run(struct grt_merge *m, const struct grt_merge_sink *sink, uint64_t from, uint64_t to,

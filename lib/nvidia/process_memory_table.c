@@ -14,7 +14,6 @@
 #include "process_memory.h"
 #include "stack/flame_shapes.h"
 #include "stack/frames.h"
-#include "stack/process_names.h"
 #include "table/analysis.h"
 #include "table/cells.h"
 #include "table/table.h"

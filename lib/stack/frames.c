@@ -7,7 +7,93 @@
 #include <string.h>
 
 #include "base/grow.h"
-#include "frame_text.h"
+#include "base/outbuf.h"
+
+/* ------------------------------------------------------------ stack ends */
+
+static const struct {
+	const char *name;
+	const char *help;
+} rows[GRT_STACK_ENDS] = {
+	[GRT_STACK_END_UNKNOWN] = {"unknown", "the recording does not say why the stack ends"},
+#define GRT_STACK_END(number, NAME, name, help) [number] = {#name, help},
+#include <grtrace/stack_ends.def>
+#undef GRT_STACK_END
+};
+
+static const struct {
+	const char *text;
+	enum grt_stack_end end;
+} roots[] = {
+#define GRT_STACK_ROOT(NAME, text, END, meaning) {text, GRT_STACK_END_##END},
+#define GRT_STACK_ROOT_BPF(text, END, meaning) {text, GRT_STACK_END_##END},
+#include <grtrace/stack_roots.def>
+#undef GRT_STACK_ROOT
+};
+
+const char *grt_stack_end_name(unsigned int end)
+{
+	return rows[end < GRT_STACK_ENDS ? end : 0].name;
+}
+
+const char *grt_stack_end_help(unsigned int end)
+{
+	return rows[end < GRT_STACK_ENDS ? end : 0].help;
+}
+
+enum grt_stack_end grt_stack_end_of_root(const char *text)
+{
+	for (size_t i = 0; i < sizeof(roots) / sizeof(roots[0]); i++)
+		if (roots[i].text && text ? !strcmp(roots[i].text, text) : roots[i].text == text)
+			return roots[i].end;
+	return GRT_STACK_END_UNKNOWN;
+}
+
+uint64_t grt_stack_ends_ns(const struct grt_stack_ends *e)
+{
+	uint64_t ns = e->none.ns;
+
+	for (unsigned int i = 0; i < GRT_STACK_ENDS; i++)
+		ns += e->end[i].ns;
+	return ns;
+}
+
+/* ------------------------------------------------------------ frame text */
+
+const char *grt_frame_base(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash && slash[1] ? slash + 1 : path;
+}
+
+char *grt_frame_text(const char *function, size_t len, const char *file, uint32_t line)
+{
+	char number[16 + GRT_PAD] = ":", *end = number, *text, *p;
+	const char *base;
+	size_t base_len;
+
+	if (!function)
+		len = strlen(function = "?");
+	if (!file || !*file)
+		return strndup(function, len);
+	if (line)
+		end = grt_format_u64(number + 1, line);
+	base = grt_frame_base(file);
+	base_len = strlen(base);
+	len = strnlen(function, len);
+	text = malloc(len + base_len + (size_t)(end - number) + sizeof(" ()"));
+	if (!text)
+		return NULL;
+	p = grt_format_text(text, function, len);
+	p = grt_format_text(p, " (", 2);
+	p = grt_format_text(p, base, base_len);
+	p = grt_format_text(p, number, (size_t)(end - number));
+	memcpy(p, ")", 2);
+	return text;
+}
+
+/* ---------------------------------------------------------------- frames */
 
 #define DEPTH_MAX 1024U
 /* Most paths of object files and sources, and most bytes of one. */

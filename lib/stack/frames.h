@@ -6,10 +6,53 @@
 #ifndef GRT_STACK_FRAMES_H
 #define GRT_STACK_FRAMES_H
 
+#include <stddef.h>
+#include <stdint.h>
+
+#include <grtrace/event.h>
 #include <grtrace/grtrace.h>
 
 #include "base/index.h"
 #include "stacks.h"
+
+/*
+ * The ways in which stacks of programs end (rows of stack_ends.def), and the GPU time of
+ * the stacks with each end.
+ */
+
+/** struct grt_stack_ends - GPU time and pieces of work by the end of their stack; @none: work without a stack
+ */
+struct grt_stack_ends {
+	struct grt_stack_end_sum {
+		uint64_t ns;
+		uint64_t works;
+	} end[GRT_STACK_ENDS], none;
+};
+
+/** grt_stack_end_name - the name of an end; "unknown" for 0 and for numbers without a row */
+const char *grt_stack_end_name(unsigned int end);
+
+/** grt_stack_end_help - the meaning of an end */
+const char *grt_stack_end_help(unsigned int end);
+
+/** grt_stack_end_of_root - the end that the text of an outermost NODE stands for; NULL: the stack is whole */
+enum grt_stack_end grt_stack_end_of_root(const char *text);
+
+/** grt_stack_ends_ns - the time of all work, with and without a stack, ns */
+uint64_t grt_stack_ends_ns(const struct grt_stack_ends *e);
+
+/* Writes frames for people, whatever the source of the function and its place. */
+
+/** grt_frame_base - a path without its directories */
+const char *grt_frame_base(const char *path);
+
+/**
+ * grt_frame_text - "function (file:line)", without the unknown parts
+ * @function: name of @len bytes; NULL: unknown
+ * @file: path of the source, NULL: unknown; @line: 0: unknown
+ * Return: a text for free(), or NULL: no memory
+ */
+char *grt_frame_text(const char *function, size_t len, const char *file, uint32_t line);
 
 /* Most different stacks of a trace; later stacks have no frames, and are counted. */
 #define GRT_FRAMES_STACKS_MAX 131072U
@@ -77,7 +120,7 @@ uint32_t grt_frames_depth(const struct grt_frames *f, uint32_t id);
  */
 const char *grt_frames_function(const struct grt_frames *f, uint32_t id, uint32_t index, size_t *len);
 
-/** grt_frames_text - the same with its place, see frame_text.h. Return: a text for free(); NULL: no memory */
+/** grt_frames_text - the same with its place, see grt_frame_text(). Return: a text for free(); NULL: no memory */
 char *grt_frames_text(const struct grt_frames *f, uint32_t id, uint32_t index);
 
 /**

@@ -16,10 +16,8 @@
 #include "base/memfile.h"
 #include "base/demangle.h"
 #include "base/texts.h"
-#include "frame_text.h"
 #include "frames.h"
 #include "own_code.h"
-#include "stack_ends.h"
 #include "symbols.h"
 
 /* Most frames of a stack in a brief text, innermost first, and most bytes of each. */

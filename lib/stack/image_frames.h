@@ -28,7 +28,7 @@ int grt_image_frames_put(struct grt_image_frames *f, const struct grt_image *i, 
 
 /**
  * grt_image_frames_function, grt_image_frames_text - the innermost function of a frame; the same with its
- * place in the source (frame_text.h), which functions of interpreters always have
+ * place in the source (grt_frame_text()), which functions of interpreters always have
  * @text: not terminated; valid until the next call of a function of this header
  * Return: 0 or -ENOMEM
  */

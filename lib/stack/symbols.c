@@ -20,7 +20,7 @@
 #include "base/grow.h"
 #include "debug_file.h"
 #include "base/demangle.h"
-#include "frame_text.h"
+#include "frames.h"
 #include "object.h"
 #include "text_map.h"
 

@@ -42,7 +42,8 @@ struct grt_steps;
 #define GRT_PART_NO_TIME 64U  /* it shows no times */
 #define GRT_PART_LATENCY 128U /* timeline, with --latency-only, too */
 #define GRT_PART_BARS 256U    /* timeline without it */
-#define GRT_PART_FIRST 2048U  /* in the summary, before all other parts, after the end of the trace */
+#define GRT_PART_FIRST \
+	2048U /* in the summary, before all other parts, after the end of the trace; see @table */
 #define GRT_PART_TABLES 4096U /* exports of tables, with all its rows */
 #define GRT_PART_ROLLUP 8192U /* also in roll-ups, which a machine sends if all rows are too many */
 #define GRT_PART_FLAME 512U   /* flame --weight NAME: finish fills @pass->tree */
@@ -55,7 +56,8 @@ struct grt_steps;
  * @help: one line, for GRT_PART_BY
  * @where: GRT_PART_*
  * @arg: argument for the analysis
- * @table: the table for --sort, --top and CSV, with GRT_PART_BY
+ * @table: the table for --sort, --top and CSV, with GRT_PART_BY; a GRT_PART_FIRST without one only adds
+ *	sentences to the notes of the pass, which are written at once for people
  * @tables: the tables that it writes in addition to @table, for the JSON Schema; ended by NULL, NULL: none
  * @with: another part that is shown after this one if this one was requested; NULL: none
  * @types: `monitor all` leaves the part out if the trace has no event of these types; ended by 0, NULL: see

@@ -51,7 +51,7 @@ struct grt_writer_ops {
  * @column: its columns in this form; @key: their names in JSON and CSV; @texts: bits of the columns of text
  *	whose cells are absent without one; 0: @ops->row finds that out
  * @beside: a part of the work may be another thread's
- * @later: rows that another thread writes, see later.c; NULL: none were
+ * @later: rows that another thread writes, see struct grt_later; NULL: none were
  */
 struct grt_writer {
 	const struct grt_writer_ops *ops;

@@ -77,8 +77,6 @@ static bool cuda_json_takes(const struct stat *st, const char *head, size_t len)
 {
 	size_t n = len < HEAD_SEEN ? len : HEAD_SEEN;
 
-	if (!S_ISREG(st->st_mode) || !n || !grt_gpu_json_takes(head, n) || *head == '\x1f')
-		return false;
 	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
 		if (memmem(head, n, words[i], strlen(words[i])))
 			return true;
@@ -102,6 +100,7 @@ static int cuda_json_open(struct grt_session *s, int fd, struct grt_err *err)
 
 const struct grt_reader grt_reader_cuda_json = {
 	.name = "cuda_json",
+	.begins = "{[",
 	.takes = cuda_json_takes,
 	.open = cuda_json_open,
 };

@@ -25,7 +25,7 @@
 
 static bool nsys_takes(const struct stat *st, const char *head, size_t len)
 {
-	return S_ISREG(st->st_mode) && len >= sizeof(MAGIC) && !memcmp(head, MAGIC, sizeof(MAGIC));
+	return len >= sizeof(MAGIC) && !memcmp(head, MAGIC, sizeof(MAGIC));
 }
 
 #ifdef GRT_HAVE_SQLITE
@@ -528,6 +528,7 @@ static int nsys_open(struct grt_session *s, int fd, struct grt_err *err)
 
 const struct grt_reader grt_reader_nsys = {
 	.name = "nsys",
+	.begins = "S",
 	.takes = nsys_takes,
 	.open = nsys_open,
 };

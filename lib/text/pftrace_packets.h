@@ -175,8 +175,4 @@ void pftrace_packets_free(struct pftrace_packets *p);
 /** pftrace_is_packets - whether an input begins with whole packets */
 bool pftrace_is_packets(const char *head, size_t len);
 
-/** pftrace_put_ftrace - prints the events of a bundle as ftrace does; skips other events. Return: false: the
- * bundle cannot be read */
-bool pftrace_put_ftrace(FILE *out, struct grt_span bundle, uint64_t offset, uint64_t *events);
-
 #endif /* GRT_TEXT_PFTRACE_PACKETS_H */

@@ -620,12 +620,7 @@ static const struct grt_cuda_file_kind rocprof_json_kind_of_file = {
 
 static bool rocprof_json_takes(const struct stat *st, const char *head, size_t len)
 {
-	size_t i = 0, n = len < HEAD_SEEN ? len : HEAD_SEEN;
-
-	while (i < n && head[i] && strchr(" \t\r\n", head[i]))
-		i++;
-	return S_ISREG(st->st_mode) && i < n && head[i] == '{' &&
-	       memmem(head, n, "\"" TOOL "\"", sizeof("\"" TOOL "\"") - 1);
+	return memmem(head, len < HEAD_SEEN ? len : HEAD_SEEN, "\"" TOOL "\"", sizeof("\"" TOOL "\"") - 1);
 }
 
 static int rocprof_json_open(struct grt_session *s, int fd, struct grt_err *err)
@@ -650,6 +645,7 @@ static int rocprof_json_open(struct grt_session *s, int fd, struct grt_err *err)
 
 const struct grt_reader grt_reader_rocprof_json = {
 	.name = "rocprof_json",
+	.begins = "{",
 	.takes = rocprof_json_takes,
 	.open = rocprof_json_open,
 };

@@ -18,12 +18,261 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "trace/foreign.h"
-#include "trace/session.h"
-#include "base/scan.h"
+#include <grtrace/grtrace.h>
+
 #include "base/lines_in.h"
-#include "text_names.h"
+#include "base/scan.h"
+#include "codes/engine.h"
 #include "text_order.h"
+#include "trace/unpack.h"
+#include "trace/session.h"
+
+/* ------------------------------------------------------------ text names */
+
+/*
+ * The names of threads, devices and rings in a text, and counts of its skipped events. All tables have a
+ * fixed size: names that do not fit are reported again, and events that do not fit are counted together.
+ */
+
+/* Number of remembered names; a forgotten name is reported again. */
+#define GRT_TEXT_NAMES 4096U
+/* Maximum number of rings; further rings are GRT_RING_NONE. */
+#define GRT_TEXT_RINGS 1024U
+/* Maximum number of kinds of skipped events; further kinds are counted together. */
+#define GRT_TEXT_SKIPPED 256U
+
+/**
+ * struct grt_text_name - a name
+ * @time: earliest time at which the name was reported, ns
+ */
+struct grt_text_name {
+	uint64_t time;
+	uint32_t kind;
+	uint32_t id;
+	char name[sizeof(((struct grt_ev_name *)0)->name)];
+	char owner[sizeof(((struct grt_ev_name *)0)->owner)];
+};
+
+/** struct grt_text_ring - a ring; @name: cut to the size in NAME records; @gpu: empty: unknown */
+struct grt_text_ring {
+	uint64_t time;
+	char name[sizeof(((struct grt_ev_name *)0)->name)];
+	char owner[sizeof(((struct grt_ev_name *)0)->owner)];
+	char gpu[sizeof(((struct grt_ev_name *)0)->name)];
+	uint8_t engine;
+};
+
+/** struct grt_text_names - all zero is empty */
+struct grt_text_names {
+	struct grt_text_name name[GRT_TEXT_NAMES];
+	struct grt_text_ring ring[GRT_TEXT_RINGS];
+	uint32_t rings;
+	uint16_t ring_slot[2 * GRT_TEXT_RINGS]; /* ring id plus 1, by a hash of the name */
+	struct grt_skipped skipped[GRT_TEXT_SKIPPED];
+	char skipped_name[GRT_TEXT_SKIPPED][48];
+	uint32_t skips;
+	uint16_t skipped_slot[2 * GRT_TEXT_SKIPPED];
+};
+
+/*
+ * Names of a text.
+ */
+
+/* Places that are looked at for a name. */
+#define WAYS 4U
+
+/* Return: whether a field of a NAME record has exactly this text, cut to its size. */
+static inline bool text_names_holds(const char *field, size_t size, const char *text, size_t len)
+{
+	if (len >= size)
+		return !memcmp(field, text, size);
+	return !memcmp(field, text, len) && !field[len];
+}
+
+static void text_names_set(char *field, size_t size, const char *text, size_t len)
+{
+	memset(field, 0, size);
+	if (len)
+		memcpy(field, text, len < size ? len : size);
+}
+
+/* A NUL would end the field for some readers and not for others. */
+static size_t text_len(const char *text, size_t len)
+{
+	const char *nul = len ? memchr(text, '\0', len) : NULL;
+
+	return nul ? (size_t)(nul - text) : len;
+}
+
+static void make_record(struct grt_ev_name *e, uint32_t kind, uint32_t id, uint64_t time, const char *name,
+			const char *owner)
+{
+	*e = (struct grt_ev_name){
+		.e = {.time = time, .type = GRT_EV_NAME, .ring = GRT_RING_NONE},
+		.kind = kind,
+		.id = id,
+	};
+	memcpy(e->name, name, sizeof(e->name));
+	memcpy(e->owner, owner, sizeof(e->owner));
+}
+
+/* The name's place: where it is, or the one that is to be taken. */
+static struct grt_text_name *text_names_place_of(struct grt_text_names *n, uint32_t kind, uint32_t id)
+{
+	uint32_t hash = (id * 0x9e3779b1U ^ kind * 0x85ebca6bU) >> 8,
+		 home = hash % GRT_TEXT_NAMES & ~(WAYS - 1);
+
+	for (uint32_t i = 0; i < WAYS; i++) {
+		struct grt_text_name *at = &n->name[home + i];
+
+		if ((at->id == id && at->kind == kind) || !at->kind)
+			return at;
+	}
+	return &n->name[home + (hash >> 16) % WAYS];
+}
+
+static inline bool name_is_current(const struct grt_text_name *at, uint32_t kind, uint32_t id, uint64_t time,
+				   const char *name, size_t name_len, const char *owner, size_t owner_len)
+{
+	return at->id == id && at->kind == kind && time >= at->time &&
+	       text_names_holds(at->name, sizeof(at->name), name, name_len) &&
+	       (owner_len ? text_names_holds(at->owner, sizeof(at->owner), owner, owner_len) : !at->owner[0]);
+}
+
+/*
+ * Whether a NAME record is needed before an event at @time
+ * @e: gets the record without its size
+ */
+static bool text_names_update(struct grt_text_names *n, uint32_t kind, uint32_t id, uint64_t time,
+			      const char *name, size_t name_len, const char *owner, size_t owner_len,
+			      struct grt_ev_name *e)
+{
+	struct grt_text_name *at = text_names_place_of(n, kind, id);
+
+	/* a text with a NUL is cut there first, so it differs from the held one */
+	if (name_is_current(at, kind, id, time, name, name_len, owner, owner_len))
+		return false;
+	name_len = text_len(name, name_len);
+	owner_len = owner ? text_len(owner, owner_len) : 0;
+	if (name_is_current(at, kind, id, time, name, name_len, owner, owner_len))
+		return false;
+	at->time = time;
+	at->kind = kind;
+	at->id = id;
+	text_names_set(at->name, sizeof(at->name), name, name_len);
+	text_names_set(at->owner, sizeof(at->owner), owner, owner_len);
+	make_record(e, kind, id, time, at->name, at->owner);
+	return true;
+}
+
+/* Return: whether the ring has this name, and is not of another driver or GPU. */
+static bool text_names_same_ring(const struct grt_text_ring *r, const char *name, size_t len,
+				 const char *driver, size_t driver_len, const char *gpu, size_t gpu_len)
+{
+	return text_names_holds(r->name, sizeof(r->name), name, len) &&
+	       (!driver_len || !r->owner[0] ||
+		text_names_holds(r->owner, sizeof(r->owner), driver, driver_len)) &&
+	       (!gpu_len || !r->gpu[0] || text_names_holds(r->gpu, sizeof(r->gpu), gpu, gpu_len));
+}
+
+static struct grt_text_ring *text_names_add_ring(struct grt_text_names *n, uint16_t *slot, const char *name,
+						 size_t len)
+{
+	struct grt_text_ring *r = &n->ring[n->rings];
+
+	if (n->rings == GRT_TEXT_RINGS)
+		return NULL;
+	*slot = (uint16_t)++n->rings;
+	text_names_set(r->name, sizeof(r->name), name, len);
+	r->engine = (uint8_t)grt_engine_of_ring(name, len);
+	r->time = UINT64_MAX;
+	return r;
+}
+
+/*
+ * The ring of a name
+ * @gpu: bus address of its GPU, @gpu_len bytes; NULL: the text does not have it
+ * @tell: gets whether a NAME record is needed, which @e then gets
+ * Return: the ring; NULL: there are too many
+ */
+static const struct grt_text_ring *text_names_ring(struct grt_text_names *n, uint64_t time, const char *name,
+						   size_t name_len, const char *driver, size_t driver_len,
+						   const char *gpu, size_t gpu_len, bool *tell,
+						   struct grt_ev_name *e)
+{
+	struct grt_text_ring *r = NULL;
+	uint32_t i;
+
+	*tell = false;
+	name_len = text_len(name, name_len);
+	if (name_len > sizeof(r->name))
+		name_len = sizeof(r->name);
+	driver_len = driver ? text_len(driver, driver_len) : 0;
+	gpu_len = gpu ? text_len(gpu, gpu_len) : 0;
+	if (gpu_len > sizeof(r->gpu))
+		gpu_len = sizeof(r->gpu);
+	/* At most half full: an empty slot ends the search. */
+	for (i = grt_hash_text(name, name_len) % (2 * GRT_TEXT_RINGS); n->ring_slot[i];
+	     i = (i + 1) % (2 * GRT_TEXT_RINGS)) {
+		r = &n->ring[n->ring_slot[i] - 1];
+		if (text_names_same_ring(r, name, name_len, driver, driver_len, gpu, gpu_len))
+			break;
+	}
+	if (!n->ring_slot[i])
+		r = text_names_add_ring(n, &n->ring_slot[i], name, name_len);
+	if (!r)
+		return NULL;
+	if (gpu_len && !r->gpu[0])
+		text_names_set(r->gpu, sizeof(r->gpu), gpu, gpu_len);
+	*tell = time < r->time || (driver_len && !r->owner[0]);
+	if (!*tell)
+		return r;
+	if (driver_len)
+		text_names_set(r->owner, sizeof(r->owner), driver, driver_len);
+	r->time = time < r->time ? time : r->time;
+	make_record(e, GRT_NAME_RING, (uint32_t)(r - n->ring), time, r->name, r->owner);
+	return r;
+}
+
+/* The last place counts lines that have no place of their own. */
+static struct grt_skipped *add_skipped(struct grt_text_names *n, uint16_t *slot, const char *name, size_t len)
+{
+	struct grt_skipped *s;
+
+	if (n->skips >= GRT_TEXT_SKIPPED - 1) {
+		n->skips = GRT_TEXT_SKIPPED;
+		s = &n->skipped[GRT_TEXT_SKIPPED - 1];
+		s->name = "(others)";
+		return s;
+	}
+	s = &n->skipped[n->skips];
+	memcpy(n->skipped_name[n->skips], name, len);
+	s->name = n->skipped_name[n->skips];
+	*slot = (uint16_t)++n->skips;
+	return s;
+}
+
+/* Counts a skipped event. */
+static void text_names_skip(struct grt_text_names *n, const char *name, size_t len)
+{
+	struct grt_skipped *s = NULL;
+	uint32_t i;
+
+	len = text_len(name, len);
+	if (len > sizeof(n->skipped_name[0]) - 1)
+		len = sizeof(n->skipped_name[0]) - 1;
+	for (i = grt_hash_text(name, len) % (2 * GRT_TEXT_SKIPPED); n->skipped_slot[i];
+	     i = (i + 1) % (2 * GRT_TEXT_SKIPPED)) {
+		s = &n->skipped[n->skipped_slot[i] - 1];
+		if (!memcmp(s->name, name, len) && !s->name[len])
+			break;
+	}
+	if (!n->skipped_slot[i])
+		s = add_skipped(n, &n->skipped_slot[i], name, len);
+	s->events++;
+}
+
+/* ------------------------------------------------------------ text input */
 
 /*
  * A form is chosen by the lines of this many bytes: of the first part of the input that has lines that are
@@ -151,7 +400,7 @@ void grt_text_name(struct grt_text *t, uint32_t kind, uint32_t id, uint64_t time
 {
 	struct grt_ev_name e;
 
-	if (grt_text_names_update(&t->names, kind, id, time, name, name_len, owner, owner_len, &e))
+	if (text_names_update(&t->names, kind, id, time, name, name_len, owner, owner_len, &e))
 		grt_text_put(t, &e.e, 0);
 }
 
@@ -169,7 +418,7 @@ uint32_t grt_text_ring_of(struct grt_text *t, uint64_t time, const char *name, s
 	struct grt_ev_name e;
 	bool tell;
 
-	r = grt_text_names_ring(&t->names, time, name, name_len, driver, driver_len, gpu, gpu_len, &tell, &e);
+	r = text_names_ring(&t->names, time, name, name_len, driver, driver_len, gpu, gpu_len, &tell, &e);
 	*engine = r ? r->engine : GRT_ENGINE_UNKNOWN;
 	if (!r)
 		return GRT_RING_NONE;
@@ -195,7 +444,7 @@ uint32_t grt_text_driver(struct grt_text *t, uint64_t time, const char *driver)
 
 void grt_text_unknown(struct grt_text *t, const char *name, size_t len)
 {
-	grt_text_names_skip(&t->names, name, len);
+	text_names_skip(&t->names, name, len);
 	t->health->text.skipped++;
 }
 

@@ -13,7 +13,7 @@
 #include "base/grow.h"
 #include "gpu_waits.h"
 #include "stack/frames.h"
-#include "stack/process_names.h"
+#include "stack/flame_shapes.h"
 #include "stack/slots.h"
 #include "trace/packet.h"
 

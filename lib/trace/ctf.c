@@ -26,7 +26,7 @@
 
 #include "base/err_path.h"
 #include "base/grow.h"
-#include "packed.h"
+#include "parts.h"
 #include "segment.h"
 
 #define METADATA_MAX (1U << 20)

@@ -10,7 +10,7 @@
 
 #include <grtrace/grtrace.h>
 
-#include "window.h"
+#include "env.h"
 
 /**
  * struct grt_cut - the state for all streams of a source

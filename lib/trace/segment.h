@@ -16,7 +16,7 @@
 #define GRT_CARRIED "carried"
 /* The prefix of the recordings in a black box's directory, one per incident; a number follows. */
 #define GRT_SNAPSHOT "snapshot"
-/* The suffix of a compressed file, see packed.h. */
+/* The suffix of a compressed file, see parts.h. */
 #define GRT_PACKED_SUFFIX ".zst"
 
 #define GRT_SEGMENT_NAME_MAX 32

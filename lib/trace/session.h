@@ -13,9 +13,61 @@
 #include "gpus.h"
 #include "kway.h"
 #include "linkage.h"
-#include "walk.h"
-#include "window.h"
+#include "stream.h"
 #include "written.h"
+
+/*
+ * A walk over the packet headers of a file, before its records are read: it finds
+ * the file's CPUs, where their packets begin and end, and damage between packets.
+ */
+
+/**
+ * struct grt_walk_cpu - the packets of one CPU in a file
+ * @start, @end: begin of its first packet and end of its last packet
+ * @content: content of its largest packet, bytes
+ */
+struct grt_walk_cpu {
+	uint32_t cpu;
+	uint64_t start;
+	uint64_t end;
+	uint64_t content;
+	uint64_t emitted;
+	uint32_t first_skip;
+	uint32_t last_skip;
+};
+
+/**
+ * struct grt_walk - the results of a walk
+ * @cpu, @cpus: the CPUs, in order of appearance; free @cpu
+ * @skips: positions of each CPU's packets, NULL: unknown; the caller passes it to grt_skips_free()
+ * @end: end of the last complete packet
+ * @cut: an incomplete packet or zeros follow @end, as after a
+ *	crash
+ * @emitted: events emitted up to the last packet of each CPU; @earlier: the part of them before the first
+ *	packet
+ * @first, @last: first and last time stamp; @first > @last: there is no packet
+ */
+struct grt_walk {
+	struct grt_walk_cpu *cpu;
+	unsigned int cpus;
+	struct grt_skips *skips;
+	uint64_t end;
+	bool cut;
+	uint64_t emitted;
+	uint64_t earlier;
+	uint64_t first;
+	uint64_t last;
+};
+
+/**
+ * grt_walk - walks over a file of packets
+ * @label: its name in messages
+ * @h: faults between packets are counted here
+ * Return: 0, -EPROTO for another format, -EINVAL for a file without any
+ * packet, or another negative errno
+ */
+int grt_walk(struct grt_walk *w, const struct grt_parts *parts, const char *label, struct grt_health *h,
+	     struct grt_err *err);
 
 /**
  * struct grt_session - see grtrace.h
@@ -111,12 +163,15 @@ void grt_session_whole(struct grt_session *s);
 /**
  * struct grt_reader - a kind of input: a row in lib/readers.def, and a
  * file that defines one such struct
+ * @begins: its inputs are regular files, and one of these bytes is their first one, or the first one after
+ *	blanks; NULL: any input
  * @takes: whether the reader recognises the input
  * @head: the first bytes of a regular file or a pipe
  * @open: adds the files of the input; @fd is the open input, which the caller closes
  */
 struct grt_reader {
 	const char *name;
+	const char *begins;
 	bool (*takes)(const struct stat *st, const char *head, size_t len);
 	int (*open)(struct grt_session *s, int fd, struct grt_err *err);
 };

@@ -8,8 +8,25 @@
 #define GRT_TRACE_UNPACK_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 #include <grtrace/grtrace.h>
+
+/* Recognises files of other tools that cannot be read, for messages. */
+
+/**
+ * grt_foreign_refuse - refuses an input that is certainly a file of foreign.def
+ * @head: its first bytes
+ * Return: 0 if it is not, or -EINVAL with the kind of file and what to type
+ */
+int grt_foreign_refuse(const char *path, const char *head, size_t len, struct grt_err *err);
+
+/**
+ * grt_foreign_text - recognises a text in which no line was understood
+ * @what, @fix: get the kind of text and what to type
+ * Return: false: unknown
+ */
+bool grt_foreign_text(const char *head, size_t len, const char **what, const char **fix);
 
 /** struct grt_packed - an input; @head, @head_len: its first bytes, which were already read from a pipe
  */

@@ -7,13 +7,20 @@
  *
  * The file keeps the program's memory, so when a program has ended, our duplicate must be closed at once.
  */
+#include <dirent.h>
 #include <errno.h>
 #include <linux/capability.h>
+#include <linux/kcmp.h>
+#include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/inotify.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/sysmacros.h>
 #include <sys/timerfd.h>
 #include <unistd.h>
 
@@ -21,11 +28,133 @@
 #include "host/nvidia_devices.h"
 #include "host/probe.h"
 #include "nv_gpu.h"
+#include "nv_uvm.h"
 #include "sources/owners.h"
 #include "sources/source.h"
 #include "trace/packer.h"
 #include "uvm_events.h"
-#include "uvm_programs.h"
+
+/* ---------------------------------------------------------- uvm programs */
+
+/*
+ * Programs that use NVIDIA's unified memory: open files /dev/nvidia-uvm of processes, found in /proc, and a
+ * watch that reports when a process opens the file.
+ */
+
+#define UVM_FILE "/dev/nvidia-uvm"
+
+/* Looks for files of the driver in /proc. */
+
+/* The major number of the driver's files. Return: 0: it is not loaded. */
+static uint32_t uvm_major(void)
+{
+	char text[8192], line[128], name[64];
+	const char *at = text;
+	uint32_t major;
+
+	if (probe_read(text, sizeof(text), "/proc/devices") <= 0)
+		return 0;
+	while ((at = probe_line(at, line, sizeof(line))))
+		if (sscanf(line, "%u %63s", &major, name) == 2 && !strcmp(name, "nvidia-uvm"))
+			return major;
+	return 0;
+}
+
+/* Return: the number that is the whole name, -1: the name is not a number. */
+static long number_of(const char *name)
+{
+	char *end;
+	long n = strtol(name, &end, 10);
+
+	return end > name && !*end && n >= 0 ? n : -1;
+}
+
+/*
+ * Finds the driver's files that a process has open
+ * @meet: called with the number of each descriptor; a result other than 0 ends the call
+ * Return: 0 or the result of @meet
+ */
+static int uvm_files(uint32_t major, uint32_t pid, int (*meet)(void *arg, uint32_t pid, int fd), void *arg)
+{
+	char path[PROBE_PATH];
+	DIR *dir = opendir(probe_path(path, "/proc/%u/fd", pid));
+	struct dirent *entry;
+	struct stat s;
+	int ret = 0;
+
+	while (dir && !ret && (entry = readdir(dir))) {
+		long fd = number_of(entry->d_name);
+
+		if (fd >= 0 && !fstatat(dirfd(dir), entry->d_name, &s, 0) && S_ISCHR(s.st_mode) &&
+		    major(s.st_rdev) == major && minor(s.st_rdev) != NV_UVM_TOOLS_MINOR)
+			ret = meet(arg, pid, (int)fd);
+	}
+	if (dir)
+		closedir(dir);
+	return ret;
+}
+
+/* As uvm_files(), for all processes except for this one. */
+static int uvm_all_files(uint32_t major, int (*meet)(void *arg, uint32_t pid, int fd), void *arg)
+{
+	char path[PROBE_PATH];
+	DIR *dir = opendir(probe_path(path, "/proc"));
+	struct dirent *entry;
+	int ret = 0;
+
+	while (dir && !ret && (entry = readdir(dir))) {
+		long pid = number_of(entry->d_name);
+
+		if (pid > 0 && pid != getpid())
+			ret = uvm_files(major, (uint32_t)pid, meet, arg);
+	}
+	if (dir)
+		closedir(dir);
+	return ret;
+}
+
+/* Duplicates a file of a process. @pidfd: of the process. Return: a descriptor or -errno. */
+static int uvm_take_file(int pidfd, int fd)
+{
+	int ours = (int)syscall(SYS_pidfd_getfd, pidfd, fd, 0);
+
+	return ours < 0 ? -errno : ours;
+}
+
+/*
+ * Whether our file is the process's @fd, from the same open(). If the kernel does not tell,
+ * it is not
+ */
+static bool uvm_same_file(int ours, uint32_t pid, int fd)
+{
+	return syscall(SYS_kcmp, getpid(), (pid_t)pid, KCMP_FILE, (long)ours, (long)fd) == 0;
+}
+
+/* A descriptor that becomes readable when the driver's file is opened; -1: there is none. */
+static int uvm_watch(void)
+{
+	char path[PROBE_PATH];
+	int watch = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
+
+	if (watch >= 0 && inotify_add_watch(watch, probe_path(path, UVM_FILE), IN_OPEN) < 0) {
+		close(watch);
+		return -1;
+	}
+	return watch;
+}
+
+/* Resets it. Return: whether it was readable. */
+static bool uvm_watched(int watch)
+{
+	char buf[4096] __attribute__((aligned(__alignof__(struct inotify_event))));
+	bool was = false;
+
+	while (watch >= 0 && read(watch, buf, sizeof(buf)) > 0)
+		was = true;
+	return was;
+}
+
+/* ------------------------------------------------------------------- uvm */
 
 #define PERIOD_NS 20000000
 /* While a program that has opened the driver's file has not set it up. */

@@ -6,20 +6,311 @@
  * The same is done for a program in a container, whose process numbers become those of the host in the
  * recording; the log itself is not changed.
  */
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <linux/capability.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
-#include "hostlog_clocks.h"
+#include "base/clock.h"
 #include "base/say.h"
-#include "hostlog_pids.h"
-#include "text/amd_log_header.h"
 #include "sources/source.h"
+#include "text/amd_log_clocks.h"
+#include "text/amd_log_header.h"
 #include "textlog.h"
+
+/* ---------------------------------------------------------- hostlog pids */
+
+/*
+ * Which processes of a container are which processes of the host: a container's log has their numbers in the
+ * container.
+ */
+
+/* Most processes. */
+#define HOSTLOG_PIDS_MAX 256U
+
+/* The privileges that hostlog_pids_see() needs for other users' processes. */
+#define HOSTLOG_PIDS_KEEP (1ULL << CAP_SYS_PTRACE | 1ULL << CAP_DAC_READ_SEARCH)
+
+/**
+ * struct hostlog_pid - a process
+ * @outside: its number on the host; 0: it was not found
+ * @tries: how many times it was looked for
+ */
+struct hostlog_pid {
+	uint32_t inside;
+	uint32_t outside;
+	unsigned int tries;
+};
+
+/**
+ * struct hostlog_pids - initialised by hostlog_pids_init()
+ * @mark: a variable, NAME=VALUE, that only the environment of the program and its children contains
+ */
+struct hostlog_pids {
+	const char *mark;
+	struct hostlog_pid of[HOSTLOG_PIDS_MAX];
+	unsigned int n;
+};
+
+/*
+ * Processes of a container. They are not our children: the container's runtime starts
+ * them. They have an environment from us, and a number in each of their namespaces, which the kernel shows
+ * as long as they run. So a process is looked for as soon as the log names it.
+ */
+
+/* A process that has just been started may have its environment a moment later. */
+#define TRIES 8
+#define STATUS_ROOM 4096
+#define CHUNK 4096
+
+/* Initialises it without processes; @mark must stay valid. */
+static void hostlog_pids_init(struct hostlog_pids *p, const char *mark)
+{
+	*p = (struct hostlog_pids){.mark = mark};
+}
+
+static int open_of(const char *pid, const char *file)
+{
+	char path[300];
+
+	snprintf(path, sizeof(path), "/proc/%.255s/%s", pid, file);
+	return open(path, O_RDONLY | O_CLOEXEC);
+}
+
+/* Return: the number of a process in its innermost namespace; 0: it has ended */
+static uint32_t inner_number(const char *pid)
+{
+	char text[STATUS_ROOM], *line, *end, *last = NULL;
+	int fd = open_of(pid, "status");
+	ssize_t n = fd >= 0 ? read(fd, text, sizeof(text) - 1) : -1;
+
+	if (fd >= 0)
+		close(fd);
+	text[n > 0 ? n : 0] = '\0';
+	line = strstr(text, "\nNSpid:");
+	end = line ? strchr(line + 1, '\n') : NULL;
+	if (!end)
+		return 0;
+	*end = '\0';
+	last = strrchr(line, '\t');
+	return last ? (uint32_t)strtoul(last, NULL, 10) : 0;
+}
+
+/* Whether a process has the mark in its environment, whose words end in NULs. */
+static bool has_mark(const char *pid, const char *mark)
+{
+	char buf[CHUNK];
+	size_t len = strlen(mark) + 1, matched = 0;
+	bool begins = true;
+	int fd = open_of(pid, "environ");
+	ssize_t n;
+
+	while (fd >= 0 && matched < len && (n = read(fd, buf, sizeof(buf))) > 0)
+		for (ssize_t i = 0; i < n && matched < len; i++) {
+			matched = begins && buf[i] == mark[matched] ? matched + 1 : 0;
+			/* the rest of a word that differs is not compared */
+			begins = matched || !buf[i];
+		}
+	if (fd >= 0)
+		close(fd);
+	return matched == len;
+}
+
+static uint32_t hostlog_pids_find(const char *mark, uint32_t inside)
+{
+	DIR *dir = opendir("/proc");
+	uint32_t found = 0;
+	struct dirent *e;
+
+	while (dir && !found && (e = readdir(dir))) {
+		if (e->d_name[0] < '1' || e->d_name[0] > '9')
+			continue;
+		if (inner_number(e->d_name) == inside && has_mark(e->d_name, mark))
+			found = (uint32_t)strtoul(e->d_name, NULL, 10);
+	}
+	if (dir)
+		closedir(dir);
+	return found;
+}
+
+static const struct hostlog_pid *hostlog_pids_known(const struct hostlog_pids *p, uint32_t inside)
+{
+	for (unsigned int i = 0; i < p->n; i++)
+		if (p->of[i].inside == inside)
+			return &p->of[i];
+	return NULL;
+}
+
+/*
+ * The log names this process now: looks for a running process with the mark and this last
+ * number of NSpid in /proc/PID/status (Documentation/filesystems/proc.rst)
+ */
+static void hostlog_pids_see(struct hostlog_pids *p, uint32_t inside)
+{
+	struct hostlog_pid *one = (struct hostlog_pid *)(uintptr_t)hostlog_pids_known(p, inside);
+
+	if (!inside || (one && (one->outside || one->tries == TRIES)))
+		return;
+	if (!one) {
+		if (p->n == HOSTLOG_PIDS_MAX)
+			return;
+		one = &p->of[p->n++];
+		*one = (struct hostlog_pid){.inside = inside};
+	}
+	one->tries++;
+	one->outside = hostlog_pids_find(p->mark, inside);
+}
+
+/* Its number on the host. Return: 0: it was not found. */
+static uint32_t hostlog_pids_outside(const struct hostlog_pids *p, uint32_t inside)
+{
+	const struct hostlog_pid *one = hostlog_pids_known(p, inside);
+
+	return one ? one->outside : 0;
+}
+
+/*
+ * Writes all of them as text: "13=4711,14=?", with ? for a process that was not found;
+ * at most @room bytes
+ */
+static void hostlog_pids_text(const struct hostlog_pids *p, char *text, size_t room)
+{
+	size_t used = 0;
+
+	text[0] = '\0';
+	for (unsigned int i = 0; i < p->n && used + 24 < room; i++) {
+		used += (size_t)snprintf(text + used, room - used, "%s%u=", i ? "," : "", p->of[i].inside);
+		if (p->of[i].outside)
+			used += (size_t)snprintf(text + used, room - used, "%u", p->of[i].outside);
+		else
+			used += (size_t)snprintf(text + used, room - used, "?");
+	}
+}
+
+/* -------------------------------------------------------- hostlog clocks */
+
+/*
+ * Snapshots of the two clocks whose time stamps a log of AMD's runtime has: CLOCK_MONOTONIC, and
+ * CLOCK_MONOTONIC_RAW of ROCr, the layer below.
+ */
+
+/*
+ * Most snapshots. When they are reached, every second one is dropped, and further ones are taken half as
+ * often.
+ */
+#define HOSTLOG_SNAPSHOTS 64U
+
+/** struct hostlog_snapshot - both clocks at the same time, with a possible error of @error ns */
+struct hostlog_snapshot {
+	uint64_t monotonic;
+	uint64_t raw;
+	uint64_t error;
+};
+
+/** struct hostlog_clocks - all bytes zero: no snapshot yet. @every: time between two snapshots, ns */
+struct hostlog_clocks {
+	struct hostlog_snapshot of[HOSTLOG_SNAPSHOTS];
+	unsigned int n;
+	uint64_t every;
+};
+
+/*
+ * Snapshots of two clocks.
+ */
+
+/* Takes the best of this many attempts, because an interrupt between two readings makes one worse. */
+#define ATTEMPTS 5
+#define HOSTLOG_LINE_CHUNK 65536
+
+static const char rocr[] = "[***rocr***]";
+
+static struct hostlog_snapshot snapshot(void)
+{
+	struct hostlog_snapshot best = {.error = UINT64_MAX};
+
+	for (unsigned int i = 0; i < ATTEMPTS; i++) {
+		uint64_t before = grt_clock_ns(CLOCK_MONOTONIC), raw = grt_clock_ns(CLOCK_MONOTONIC_RAW),
+			 after = grt_clock_ns(CLOCK_MONOTONIC), error = (after - before + 1) / 2;
+
+		if (error < best.error)
+			best = (struct hostlog_snapshot){before + error, raw, error};
+	}
+	return best;
+}
+
+/* Takes a snapshot if it is time for one, or if @now is set. */
+static void hostlog_clocks_take(struct hostlog_clocks *c, int now)
+{
+	if (!c->every)
+		c->every = GRT_NS_PER_S;
+	if (!now && c->n && grt_clock_ns(CLOCK_MONOTONIC) - c->of[c->n - 1].monotonic < c->every)
+		return;
+	if (c->n == HOSTLOG_SNAPSHOTS) {
+		for (unsigned int i = 0; 2 * i < HOSTLOG_SNAPSHOTS; i++)
+			c->of[i] = c->of[2 * i];
+		c->n /= 2;
+		c->every *= 2;
+	}
+	c->of[c->n++] = snapshot();
+}
+
+static bool has_rocr(int file)
+{
+	const size_t behind = sizeof(rocr) - 2;
+	static _Thread_local char buf[HOSTLOG_LINE_CHUNK];
+	size_t kept = 0;
+	off_t at = 0;
+	ssize_t n;
+
+	while ((n = pread(file, buf + kept, sizeof(buf) - kept, at)) > 0) {
+		size_t len = kept + (size_t)n;
+
+		if (memmem(buf, len, rocr, sizeof(rocr) - 1))
+			return true;
+		at += n;
+		kept = len < behind ? len : behind;
+		memmove(buf, buf + len - kept, kept);
+	}
+	return false;
+}
+
+/*
+ * Adds them as lines to a log that has lines of ROCr; other logs stay as they are.
+ * lib/text/amd_log_clocks.h describes the lines
+ * Return: 0 or -errno
+ */
+static int hostlog_clocks_write(const struct hostlog_clocks *c, int file)
+{
+	char line[160];
+	struct stat st;
+	int len;
+
+	if (!has_rocr(file) || fstat(file, &st))
+		return 0;
+	for (unsigned int i = 0; i < c->n; i++) {
+		/* the log's last line may have no newline */
+		len = snprintf(line, sizeof(line),
+			       "%s" AMD_LOG_CLOCKS_MARK "monotonic=%" PRIu64 " monotonic_raw=%" PRIu64
+			       " error=%" PRIu64 "\n",
+			       i ? "" : "\n", c->of[i].monotonic, c->of[i].raw, c->of[i].error);
+		if (pwrite(file, line, (size_t)len, st.st_size) != len)
+			return -EIO;
+		st.st_size += len;
+	}
+	return 0;
+}
+
+/* --------------------------------------------------------------- hostlog */
 
 #define LEVEL_DEFAULT 4
 #define LINE_ROOM (64U << 10)

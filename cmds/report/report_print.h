@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /* Notes of a report about an input that is text; they do nothing for other inputs. */
-#ifndef GRTRACE_REPORT_TEXT_H
-#define GRTRACE_REPORT_TEXT_H
+#ifndef GRTRACE_REPORT_PRINT_H
+#define GRTRACE_REPORT_PRINT_H
 
 #include "cmds/reading.h"
 
@@ -24,4 +24,4 @@ int report_text_skipped(const struct grt_session *s, struct grt_writer *w, struc
  */
 void report_text_passed(struct grt_notes *n, const struct grt_session *s);
 
-#endif /* GRTRACE_REPORT_TEXT_H */
+#endif /* GRTRACE_REPORT_PRINT_H */
