@@ -89,9 +89,9 @@ int cmd_no_input(const char *path, int live)
 
 	snprintf(fix, sizeof(fix), "grtrace record -- PROGRAM, or grtrace %s PATH", cmd_name);
 	return cmd_fail(EXIT_MISSING,
-			denied ? "and only root may read the kernel module live"
-			       : "and the kernel module, which grtrace could read live, is not loaded",
-			fix, "no ./%s here", path);
+			denied ? "nothing was recorded here, and only root may read the kernel module live"
+			       : "nothing was recorded here, and the kernel module, which grtrace could read live, is not loaded",
+			fix, "there is no ./%s", path);
 }
 
 int cmd_usage_error(const char *fmt, ...)

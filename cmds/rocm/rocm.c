@@ -83,8 +83,8 @@ static int rocm_run(int argc, char **argv)
 	int status;
 
 	if (!argc || (!is_record && strcmp(argv[0], "report") != 0))
-		return cmd_usage_error("%s%s%s: use record or report", argc ? "'" : "",
-				       argc ? argv[0] : "what to do", argc ? "'" : "");
+		return cmd_usage_error("%s%s%s: there are record and report", argc ? "'" : "",
+				       argc ? argv[0] : "no command is given", argc ? "'" : "");
 	argc--;
 	argv++;
 	status = cmd_parse(is_record ? &record : &report, &argc, argv, &help);

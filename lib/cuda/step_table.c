@@ -209,6 +209,9 @@ struct slow {
 	char list[80];
 };
 
+/* Steps are never equal: those that took less than 1 % more are no finding. */
+#define SLOW_PART 100
+
 static int largest_first(const void *a, const void *b)
 {
 	const uint64_t *x = a, *y = b;
@@ -261,7 +264,7 @@ static int note_slowest(const struct grt_steps *s, struct grt_notes *notes)
 			slow.worst = grt_steps_step(s, i);
 			slow.most = own_excess(s, slow.worst);
 		}
-	if (!slow.worst)
+	if (!slow.worst || slow.most < grt_steps_rank(s, slow.worst->rank)->p50 / SLOW_PART)
 		return 0;
 	if (find_least(s, &slow))
 		return -ENOMEM;

@@ -163,7 +163,8 @@ static int nvmem_probe(struct grt_err *err)
 static int nvmem_open(void **state, const struct source_setup *setup, struct grt_err *err)
 {
 	if (nvidia_loaded(NULL) && !nvmem_any_file && setup->note)
-		setup->note("nvmem: NVIDIA's driver is not loaded (no line of /proc/devices is of NVIDIA)");
+		setup->note("nvmem: NVIDIA's driver is not loaded (no line of /proc/devices is of NVIDIA): "
+			    "there will be no events before it is; try: sudo modprobe nvidia");
 	return grt_bpf_open(state, setup, &kind, err);
 }
 

@@ -52,7 +52,8 @@ static int nvsched_probe(struct grt_err *err)
 static int nvsched_open(void **state, const struct source_setup *setup, struct grt_err *err)
 {
 	if (nvidia_loaded(NULL) && !nvsched_failed && setup->note)
-		setup->note("nvsched: NVIDIA's driver is not loaded (no line of /proc/devices is of NVIDIA)");
+		setup->note("nvsched: NVIDIA's driver is not loaded (no line of /proc/devices is of NVIDIA): "
+			    "there will be no events before it is; try: sudo modprobe nvidia");
 	return grt_bpf_open(state, setup, &kind, err);
 }
 

@@ -329,7 +329,7 @@ static int match_functions(struct capture *c, struct grt_err *err)
 
 	if (!text)
 		return grt_err_set(err, -ENOTSUP, "this kernel has no function tracer",
-				   "CONFIG_FUNCTION_TRACER=y",
+				   "boot a kernel that has CONFIG_FUNCTION_TRACER=y",
 				   "ftrace: cannot read available_filter_functions");
 	for (line = text; line && *line; line = strchr(line, '\n'), line = line ? line + 1 : NULL)
 		match_line(c, line, ++number);

@@ -50,7 +50,7 @@ run dump -i job.grt many.grt
 expect "two traces in two ways" 2 "more than one trace: 'many.grt'"
 
 run dump
-expect "no default input and no module" 3 'no ./grtrace.out.grt here: and the kernel module.*is not loaded'
+expect "no default input and no module" 3 'there is no ./grtrace.out.grt: nothing was recorded here, and the kernel module.*is not loaded'
 check "without a recording, a message says how to make one" says 'try: grtrace record'
 cp -r job.grt grtrace.out.grt
 run dump

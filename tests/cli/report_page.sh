@@ -101,6 +101,10 @@ is (window.devices = grtrace.report.tables.find(s => s.table === "idle_devices")
 is t.all.causes.every(c => idle.reduce((sum, l) => sum + (t.namesOf(l).get(c.name) || 0), 0) === devices.rows.reduce((sum, row) => sum + row[has("idle_" + c.name)], 0))
 is [...document.querySelectorAll("[data-table=idle] [data-key=cause]")].every(td => td.querySelector(".swatch").style.background.replace(/ /g, "") === t.causes.get(td.dataset.value))
 is [...document.querySelectorAll("#timeline-causes li:not(.title)")].map(l => l.textContent).join() === "first,code,end,unsure"
+# processes whose jobs are on the axis have their colours in a legend; figures are in one font, although lanes have names in another
+is [...document.querySelectorAll("#timeline-work li:not(.title)")].map(l => l.textContent).join() === t.workNames().join() && t.workNames().length === 2
+is (window.fonts = [], window.put = t.g.fillText, t.g.fillText = function (...a) { fonts.push([a[0], this.font]); return put.apply(this, a); }, t.drawNow(), delete t.g.fillText, fonts.filter(f => / %$/.test(f[0])).length > 1)
+is fonts.some(f => /mono/.test(f[1])) && fonts.filter(f => / %$/.test(f[0])).every(f => !/mono/.test(f[1]))
 # the graph follows the time axis: of 250 us, 10 to 250 are of jobs; a slot begins with the nanosecond behind
 is grtrace.report.view.tree.total[0] === 390000
 is (t.zoom(0, 250000), grtrace.report.view.tree.total[0] === 240001)

@@ -5,7 +5,16 @@
  */
 const LANE = { frame: 16, gpu: 22, idle: 12, thread: 16, value: 34, xid: 16, loss: 16, window: 10 };
 const GAP = 3, HEAD = 15, AXIS = 22, FEW_THREADS = 6;
+const TEXT = "11px system-ui, sans-serif";
 const PALETTE = ["#5f9e2f", "#2f86c1", "#c08022", "#8f60bb", "#249a8d", "#c2567f", "#7c8a22", "#6877c6"];
+
+/* The same name has the same colour on each page. */
+function paletteOf(text) {
+	let hash = 7;
+	for (const c of text)
+		hash = (Math.imul(hash, 31) + c.codePointAt(0)) >>> 0;
+	return PALETTE[hash % PALETTE.length];
+}
 
 const coloursOf = rows => new Map(rows.map(r => [r.name, `rgb(${r.colour.join()})`]));
 
@@ -46,14 +55,25 @@ class Timeline {
 				else if (lane.kind === "idle")
 					why.add(causeOf(names[text]));
 		const item = (background, text, help) => element("li", { title: help }, swatch(background), text);
+		const work = this.workNames();
 		const list = (title, rows, has, colours) => has.size ? [element("li", { class: "title" }, title),
 			rows.filter(r => has.has(r.name)).map(r => item(colours.get(r.name), r.name.replace(/_/g, " "), r.help))] : null;
-		return [why.size ? element("ul", { class: "legend", id: "timeline-causes" }, list("idle:", this.all.causes, why, this.causes)) : null,
+		return [work.length > 1 ? element("ul", { class: "legend", id: "timeline-work" }, element("li", { class: "title" }, "work of:"),
+			work.map(name => item(paletteOf(name), name, "what the GPU ran"))) : null,
+			why.size ? element("ul", { class: "legend", id: "timeline-causes" }, list("idle:", this.all.causes, why, this.causes)) : null,
 			element("ul", { class: "legend" }, list(why.size ? "threads:" : "", this.all.states, seen, this.states),
 			this.all.lanes.some(l => l.kind === "frame") ? [item("var(--odd)", "frame, step", "in time"),
 				item("var(--bad)", "late", "a frame that missed its time, or a step that took longer")] : null,
 			this.all.lanes.some(l => l.kind === "loss") ? item("repeating-linear-gradient(45deg, #b3261e 0 2px, transparent 2px 4px)",
 				"events lost", "the trace has not all events of this time") : null)].filter(Boolean);
+	}
+
+	/* What GPUs ran, where it is so few that it has a legend: processes have, kernels have their names in the table. */
+	workNames() {
+		const work = new Set();
+		for (const lane of this.all.lanes.filter(l => l.kind === "gpu" && !l.pid))
+			lane.text.forEach(text => work.add(this.all.names[text]));
+		return work.size > PALETTE.length ? [] : [...work].filter(Boolean).sort();
 	}
 
 	/* Threads that asked for work come first; the others can be opened. */
@@ -63,8 +83,11 @@ class Timeline {
 		/* lanes of a device stand where its first one does */
 		const place = new Map(this.all.lanes.map((lane, i) => [lane, i]));
 		const device = l => place.get(((l.why || l).of || [])[0] || l);
+		/* GPUs of processes by their number, whichever worked first */
+		const owned = l => l.pid && (l.why || l.kind === "idle") ? l.group : "";
+		const processGpu = (a, b) => owned(a).localeCompare(owned(b), "en", { numeric: true });
 		const lanes = this.all.lanes.slice().sort((a, b) => rank(a) - rank(b) ||
-			(a.kind === "thread" ? b.items - a.items : device(a) - device(b)) || (a.kind === "idle") - (b.kind === "idle") ||
+			(a.kind === "thread" ? b.items - a.items : processGpu(a, b) || device(a) - device(b)) || (a.kind === "idle") - (b.kind === "idle") ||
 			place.get(a) - place.get(b));
 		let threads = 0, left = 0;
 		const submitters = lanes.filter(l => l.kind === "thread" && l.submits).length;
@@ -77,11 +100,13 @@ class Timeline {
 		});
 		this.more.hidden = !left && !this.open;
 		this.more.textContent = this.open ? "Fewer threads" : `${left} more threads`;
-		let y = AXIS, group = null;
+		let y = AXIS, group = null, name = null;
 		for (const lane of this.shown) {
 			lane.head = lane.group && lane.group !== group && lane.group !== lane.name ? lane.group : "";
 			y += lane.head ? HEAD : 0;
-			group = lane.group;
+			/* work of a stream that ran at the same time as other work of it */
+			lane.label = lane.group === group && lane.name === name ? `also ${lane.name}` : lane.name;
+			[group, name] = [lane.group, lane.name];
 			lane.y = y;
 			lane.height = LANE[lane.kind];
 			y += lane.height + GAP;
@@ -134,7 +159,7 @@ class Timeline {
 		const { g, colours } = this, span = this.to - this.from;
 		const wanted = span / Math.max(2, (this.width - this.left - this.right) / 90);
 		const power = 10 ** Math.floor(Math.log10(wanted)), step = [1, 2, 5, 10].map(n => n * power).find(n => n >= wanted);
-		g.font = "11px system-ui, sans-serif";
+		g.font = TEXT;
 		for (let t = Math.ceil(this.from / step) * step; t <= this.to; t += step) {
 			const x = Math.round(this.x(t)) + 0.5, text = this.formatTime(t, step);
 			g.strokeStyle = colours.line;
@@ -156,13 +181,13 @@ class Timeline {
 
 	drawLane(lane) {
 		const { g, colours } = this, middle = lane.y + lane.height / 2;
-		g.font = "11px system-ui, sans-serif";
+		g.font = TEXT;
 		if (lane.head) {
 			g.fillStyle = colours.muted;
 			g.fillText(this.fit(lane.head, this.width - 4), 0, lane.y - HEAD / 2);
 		}
 		g.fillStyle = colours.text;
-		g.fillText(this.fit(lane.name, this.left - 8), 0, middle);
+		g.fillText(this.fit(lane.label, this.left - 8), 0, middle);
 		g.fillStyle = colours.card;
 		g.fillRect(this.left, lane.y, this.width - this.left - this.right, lane.height);
 		if (lane.kind === "value")
@@ -170,6 +195,7 @@ class Timeline {
 		else
 			this.drawItems(lane);
 		if (this.right) {
+			g.font = TEXT;
 			g.fillStyle = colours.muted;
 			const text = this.figure(lane);
 			g.fillText(text, this.width - g.measureText(text).width, middle);
@@ -219,10 +245,7 @@ class Timeline {
 			return this.colours.muted;
 		if (lane.kind === "frame")
 			return lane.bad[i] ? this.colours.bad : i % 2 ? this.colours.even : this.colours.odd;
-		let hash = 7;
-		for (const c of text)
-			hash = (Math.imul(hash, 31) + c.codePointAt(0)) >>> 0;
-		return PALETTE[hash % PALETTE.length];
+		return paletteOf(text);
 	}
 
 	drawItems(lane) {
@@ -323,7 +346,7 @@ class Timeline {
 		g.lineWidth = 1;
 		g.font = "10px system-ui, sans-serif";
 		g.fillStyle = this.colours.muted;
-		g.fillText(formatAmount(lane.high, lane.unit), this.left + 3, lane.y + 7);
+		g.fillText(formatAmount(lane.high, lane.unit), this.left + 3, lane.y + 10);
 	}
 
 	/* ------------------------------------------------ what is done */
