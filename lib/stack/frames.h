@@ -120,7 +120,9 @@ uint32_t grt_frames_depth(const struct grt_frames *f, uint32_t id);
  */
 const char *grt_frames_function(const struct grt_frames *f, uint32_t id, uint32_t index, size_t *len);
 
-/** grt_frames_text - the same with its place, see grt_frame_text(). Return: a text for free(); NULL: no memory */
+/** grt_frames_text - the same with its place, see grt_frame_text(). Return: a text for free(); NULL: no
+ * memory
+ */
 char *grt_frames_text(const struct grt_frames *f, uint32_t id, uint32_t index);
 
 /**
