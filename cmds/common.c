@@ -88,10 +88,11 @@ int cmd_no_input(const char *path, int live)
 	char fix[128];
 
 	snprintf(fix, sizeof(fix), "grtrace record -- PROGRAM, or grtrace %s PATH", cmd_name);
-	return cmd_fail(EXIT_MISSING,
-			denied ? "nothing was recorded here, and only root may read the kernel module live"
-			       : "nothing was recorded here, and the kernel module, which grtrace could read live, is not loaded",
-			fix, "there is no ./%s", path);
+	return cmd_fail(
+		EXIT_MISSING,
+		denied ? "nothing was recorded here, and only root may read the kernel module live"
+		       : "nothing was recorded here, and the kernel module, which grtrace could read live, is not loaded",
+		fix, "there is no ./%s", path);
 }
 
 int cmd_usage_error(const char *fmt, ...)

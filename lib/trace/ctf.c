@@ -567,10 +567,11 @@ static void take_counted(const struct ctf_dir *d)
 		if (counted <= written)
 			continue;
 		s->found.missing_events += counted - written;
-		grt_fault(&s->found, GRT_FAULT_GAP, 0, "packets are missing at the end of its files",
-			  "read the recording as it was made, before files were copied or cut; or grtrace record again",
-			  "%s: %.*s counted %llu {event|events}, its packets %llu", s->path,
-			  (int)(len - room), key, (unsigned long long)counted, (unsigned long long)written);
+		grt_fault(
+			&s->found, GRT_FAULT_GAP, 0, "packets are missing at the end of its files",
+			"read the recording as it was made, before files were copied or cut; or grtrace record again",
+			"%s: %.*s counted %llu {event|events}, its packets %llu", s->path, (int)(len - room),
+			key, (unsigned long long)counted, (unsigned long long)written);
 	}
 }
 
