@@ -289,8 +289,9 @@ static int timeline_run(int argc, char **argv)
 	if (argc > 1 || (argc && opt.input))
 		return cmd_usage_error("more than one trace: '%s'", argv[argc - 1]);
 	if (!argc && !opt.input && access(DEFAULT_INPUT, F_OK))
-		return cmd_fail(EXIT_FAILED, NULL, "grtrace record -- PROGRAM, or grtrace timeline PATH",
-				"no ./" DEFAULT_INPUT " here");
+		return cmd_fail(EXIT_FAILED, "nothing was recorded here",
+				"grtrace record -- PROGRAM, or grtrace timeline PATH",
+				"there is no ./" DEFAULT_INPUT);
 	tl.filter = &opt.filter;
 	tl.filtered = grt_filter_any(&opt.filter.f);
 	set_look(&tl.look);

@@ -23,7 +23,7 @@ no_blocks() {
 }
 
 run timeline
-expect "without an input it says how to get one" 1 'there is no ./grtrace.out.grt$'
+expect "without an input it says how to get one" 1 'there is no ./grtrace.out.grt: nothing was recorded here$'
 check "and what to type" says 'try: grtrace record -- PROGRAM, or grtrace timeline PATH'
 cp -r frames.grt grtrace.out.grt
 run timeline

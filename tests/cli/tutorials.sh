@@ -18,6 +18,9 @@ done
 for picture in $(grep -oE '\(docs/page-[a-z-]+\.png\)' "$GRTRACE_SRC/README.md" | sed 's/(docs\/\(.*\)\.png)/\1/'); do
 	check "README.md: $picture is one that make tutorials draws" grep -qE "^\.\./$picture (axis|[0-9]+) " "$GRTRACE_SRC/tools/pictures"
 done
+tar -xf "$GRTRACE_SRC/examples/tutorials/slow-input.grt.tar.xz"
+run report slow-input.grt --from +9.95s --to +10.12s
+check "a step that took 0.08 % longer than the others is no finding" test "$(grep -c 'more than the median' <<<"$output") $(grep -c 'in an ordinary step' <<<"$output")" = "0 1"
 sed 's/ordinary/strange/' "$GRTRACE_SRC/docs/tutorials/idle-gpu.md" >changed.md
 output=$("$GRTRACE_SRC/tools/tutorials" "$GRTRACE" "$GRTRACE_SRC/examples/tutorials" changed.md 2>&1)
 status=$?
