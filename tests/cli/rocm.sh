@@ -18,9 +18,9 @@ run report one.log
 expect "the summary of its log says where to look" 0 "^1 event of AMD's runtime and of kernel functions: rocm report$"
 
 run rocm
-expect "no action" 2 'record or report'
+expect "no action" 2 'record and report'
 run rocm forget
-expect "an unknown action" 2 "'forget': use record or report"
+expect "an unknown action" 2 "'forget': there are record and report"
 run rocm report
 expect "report of nothing" 2 'no input'
 run rocm report -i a --ftrace b
