@@ -3,9 +3,14 @@
  * Migrations of unified memory over time (UVM_MIGRATION), as a part of a timeline: a row for each process,
  * and one for each direction in which its pages went, with how much of the time copies took.
  */
+#include <errno.h>
 #include <inttypes.h>
+#include <stdlib.h>
 
+#include "base/busy.h"
 #include "base/compare.h"
+#include "base/grow.h"
+#include "base/intervals.h"
 #include "table/bar_rows.h"
 
 /* Processes and directions; migrations of further ones are counted. */
@@ -13,7 +18,12 @@
 /* In place of a device: the row of all directions. */
 #define ALL UINT32_MAX
 
-/** struct uvm_bar - @until: copies so far ended at this time at most: what overlaps counts once */
+GRT_INTERVALS(copying, struct grt_interval)
+
+/**
+ * struct uvm_bar - @ran: union of the copies: what overlaps counts once. A copy that ends last may have
+ * begun before several others, so all of it is kept
+ */
 struct uvm_bar {
 	struct grt_bar_row bar;
 	uint32_t pid;
@@ -21,7 +31,8 @@ struct uvm_bar {
 	uint64_t copies;
 	uint64_t bytes;
 	uint64_t busy;
-	uint64_t until;
+	struct grt_interval *ran;
+	uint32_t used, room;
 };
 
 static int uvm_bars_begin(void **state, struct grt_pass *pass, unsigned int parts)
@@ -29,11 +40,35 @@ static int uvm_bars_begin(void **state, struct grt_pass *pass, unsigned int part
 	return grt_bar_rows_begin(*state, pass, sizeof(struct uvm_bar), ROWS_MAX);
 }
 
+/* Fills columns with the part of a copy in which no other copy ran. */
+static int uvm_bars_fill(const struct grt_bar_rows *x, struct uvm_bar *row, uint64_t from, uint64_t to)
+{
+	uint32_t i = copying_ending(row->ran, row->used, from);
+	uint32_t end = copying_behind(row->ran, row->used, i, to);
+	struct grt_interval all = {from, to};
+
+	if (grt_grow(&row->ran, &row->room, row->used + 1, 64))
+		return -ENOMEM;
+	for (uint32_t k = i; k < end; k++) {
+		const struct grt_interval *r = &row->ran[k];
+
+		if (r->from > from)
+			row->busy += grt_timescale_fill(&x->scale, row->bar.column, from, r->from);
+		from = r->to;
+		all.from = r->from < all.from ? r->from : all.from;
+		all.to = r->to > all.to ? r->to : all.to;
+	}
+	if (from < to)
+		row->busy += grt_timescale_fill(&x->scale, row->bar.column, from, to);
+	copying_unite(row->ran, &row->used, i, end);
+	row->ran[i] = all;
+	return 0;
+}
+
 static int uvm_bars_add(struct grt_bar_rows *x, const struct grt_ev_uvm_migration *m, uint32_t from,
 			uint32_t to)
 {
 	const struct grt_key key = {{m->e.pid, from, to}};
-	uint64_t start = m->start;
 	struct uvm_bar *row;
 	int ret = grt_bar_rows_get(x, &key, &row);
 
@@ -44,14 +79,7 @@ static int uvm_bars_add(struct grt_bar_rows *x, const struct grt_ev_uvm_migratio
 	row->to = to;
 	row->copies++;
 	row->bytes += m->bytes;
-	/* they come in the order of their ends */
-	if (start < row->until)
-		start = row->until;
-	if (start < m->e.time)
-		row->busy += grt_timescale_fill(&x->scale, row->bar.column, start, m->e.time);
-	if (m->e.time > row->until)
-		row->until = m->e.time;
-	return 0;
+	return uvm_bars_fill(x, row, m->start, m->e.time);
 }
 
 static int uvm_bars_event(void *state, const struct grt_event *e, struct grt_pass *pass)
@@ -160,7 +188,14 @@ static void uvm_bars_notes(void *state, struct grt_pass *pass)
 
 GRT_ANALYSIS_ANY(uvm_bars_any, grt_bar_rows, rows.used)
 
-GRT_ANALYSIS_FREE(uvm_bars_free, grt_bar_rows_free)
+static void uvm_bars_free(void *state)
+{
+	struct grt_bar_rows *x = state;
+
+	for (struct uvm_bar *r = grt_keyed_oldest(&x->rows); r; r = grt_keyed_next(&x->rows, r))
+		free(r->ran);
+	grt_bar_rows_free(x);
+}
 
 static const struct grt_part uvm_bars_parts[] = {
 	{"uvm", "unified memory by process", GRT_PART_BARS, .tables = GRT_TABLES(&uvm_bars_table),

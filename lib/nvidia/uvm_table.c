@@ -50,12 +50,13 @@ struct grt_uvm_faults {
 /**
  * struct grt_uvm_repairs - a GPU's faults, which the driver repairs in batches
  * @batches, @faults: batches and faults whose repair has ended
- * @time, @longest: from a batch's first access to the end of its repair, ns
+ * @time, @longest: from a batch's first access to the end of its repair, ns, of @timed batches: the time at
+ *	which the GPU's command was complete may be unknown
  * @open: batches without an end in the trace
  */
 struct grt_uvm_repairs {
 	uint32_t pid, device;
-	uint64_t batches, faults, time, longest, open;
+	uint64_t batches, faults, timed, time, longest, open;
 };
 
 /** enum grt_uvm_what - kinds of the rows below */
@@ -215,11 +216,14 @@ static int uvm_end_batch(struct grt_uvm *u, const struct grt_ev_uvm_replay *r)
 	if (!batch)
 		return 0;
 	ret = uvm_repairs_of(u, r->e.pid, r->e.device, &row);
+	if (row) {
+		row->batches++;
+		row->faults += batch->faults;
+	}
 	if (row && r->done >= batch->first) {
 		uint64_t took = r->done - batch->first;
 
-		row->batches++;
-		row->faults += batch->faults;
+		row->timed++;
 		row->time += took;
 		row->longest = took > row->longest ? took : row->longest;
 	}
@@ -514,7 +518,15 @@ static void uvm_get_repair(struct grt_cell *cell, const void *view, const void *
 {
 	const struct grt_uvm_repairs *r = row;
 
-	uvm_mean(cell, r->time, r->batches);
+	uvm_mean(cell, r->time, r->timed);
+}
+
+static void uvm_get_repair_max(struct grt_cell *cell, const void *view, const void *row, int arg)
+{
+	const struct grt_uvm_repairs *r = row;
+
+	cell->number = r->longest;
+	cell->absent = !r->timed;
 }
 
 /* clang-format off */
@@ -525,7 +537,7 @@ static const struct grt_column repair_columns[] = {
 	{"batches", grt_cell_u64, R(batches), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "batches of faults that the driver handled"},
 	{"faults", grt_cell_u64, R(faults), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "faults in the batches"},
 	{"repair", uvm_get_repair, 0, GRT_CELL_NS, GRT_COLUMN_ALL, "mean time from the first access of a batch to the replay on the GPU, ns"},
-	{"repair_max", grt_cell_u64, R(longest), GRT_CELL_NS, GRT_COLUMN_ALL, "longest time from the first access of a batch to the replay on the GPU, ns"},
+	{"repair_max", uvm_get_repair_max, 0, GRT_CELL_NS, GRT_COLUMN_ALL, "longest time from the first access of a batch to the replay on the GPU, ns"},
 	{"open", grt_cell_u64, R(open), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "batches whose end is not in the trace"},
 	{.name = NULL},
 };
