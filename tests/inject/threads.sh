@@ -42,8 +42,13 @@ check "so are both in a timeline" jq -e '[.traceEvents[] | select(.name == "slee
 # Two streams, and waits for one of them, for both, and for a copy.
 printf '%s\n' 'repeat 5' 'kernel a 1 3000' 'kernel b 2 2000' 'kernel c 1 1000' 'sync 1' 'cpu x 300' 'kernel b 2 4000' \
 	'kernel a 1 1000' 'sync 0' 'kernel c 2 1500' 'pull 1 500' 'sleep z 500' end >script
-"$GRTRACE_PLAIN/grtrace" record -e cuda,sched -F 0 -o k.grt -- "$MOCK/timed" script >said 2>&1
-run flame --weight wall -o k.folded k.grt
+# The kernel does not report each return of a thread to a CPU on a busy machine, and what is inferred is not in the dump.
+for _ in {1..5}; do
+	rm -rf k.grt
+	"$GRTRACE_PLAIN/grtrace" record -e cuda,sched -F 0 -o k.grt -- "$MOCK/timed" script >said 2>&1
+	run flame --weight wall -o k.folded k.grt
+	says 'were not reported by the kernel|was not reported by the kernel' || break
+done
 expect "a graph of waits for kernels" 0 'under .gpu. and .polling., divided by what the GPU ran'
 "$GRTRACE" dump --json k.grt >k.dump
 check "what the GPU ran while it was waited for is under [gpu], to the ns" python3 \
