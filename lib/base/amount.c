@@ -9,7 +9,8 @@ static void amount_fill(struct grt_amount *a, const struct grt_timescale *t, uin
 {
 	uint64_t from = a->time < t->first ? t->first : a->time, end;
 
-	a->time = to;
+	/* the end of a process may be older than the last record of another */
+	a->time = to > a->time ? to : a->time;
 	to = to > t->last ? t->last : to;
 	if (!t->columns || from >= to)
 		return;

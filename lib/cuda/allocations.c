@@ -168,15 +168,21 @@ static int allocations_event(void *state, const struct grt_event *e, struct grt_
 	struct grt_image *i;
 	int ret, n;
 
-	if (e->type == GRT_EV_PROCESS)
-		grt_device_memory_process(&a->memory, (const void *)e);
-	if (e->type != GRT_EV_ALLOC)
+	if (e->type == GRT_EV_PROCESS) {
+		i = grt_images_of(&a->images, e);
+		ret = i ? grt_device_memory_process(&a->memory, i, (const void *)e) : -ENOMEM;
+		return ret ?: grt_images_event(&a->images, e);
+	}
+	/* a call shows, too, that its process goes on */
+	if (e->type != GRT_EV_ALLOC && !(e->type == GRT_EV_LAUNCH && a->memory.ends))
 		return grt_images_event(&a->images, e);
 	if (e->time > a->to)
 		return 0;
 	i = grt_images_of(&a->images, e);
-	ret = i ? grt_device_memory_place(&a->images, i, x, &place) : -ENOMEM;
-	ret = ret ?: grt_device_memory_release(&a->memory, &a->images, i, allocations_release, a);
+	ret = i ? grt_device_memory_release(&a->memory, i, allocations_release, a) : -ENOMEM;
+	if (ret || e->type != GRT_EV_ALLOC)
+		return ret;
+	ret = grt_device_memory_place(&a->images, i, x, &place);
 	if (!ret && x->what == 1)
 		ret = allocations_site(a, i, x, place, &site);
 	if (ret || site == UINT32_MAX)

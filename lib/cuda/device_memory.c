@@ -68,34 +68,39 @@ static struct grt_memory_change device_memory_change(struct grt_device_memory *m
 					  .live = *live};
 }
 
-void grt_device_memory_process(struct grt_device_memory *m, const struct grt_ev_process *e)
+int grt_device_memory_process(struct grt_device_memory *m, const struct grt_image *i,
+			      const struct grt_ev_process *e)
 {
-	if (e->what == ENDED)
-		m->ended = e->e.time;
+	if (e->what != ENDED)
+		return 0;
+	if (grt_grow(&m->end, &m->room, m->ends + 1, 8))
+		return -ENOMEM;
+	m->end[m->ends++] = (struct grt_memory_end){i->number, e->e.time};
+	return 0;
 }
 
-int grt_device_memory_release(struct grt_device_memory *m, const struct grt_images *images,
-			      const struct grt_image *i,
+int grt_device_memory_release(struct grt_device_memory *m, const struct grt_image *i,
 			      int (*fn)(void *arg, const struct grt_memory_change *c, uint64_t time),
 			      void *arg)
 {
 	struct block *next;
 	int ret = 0;
 
-	if (!m->ended || i->process.what == ENDED)
+	if (!m->ends || i->process.what == ENDED)
 		return 0;
-	for (struct block *b = grt_keyed_oldest(&m->blocks); b && !ret; b = next) {
-		struct grt_memory_change c;
+	for (uint32_t n = 0; n < m->ends; n++)
+		for (struct block *b = grt_keyed_oldest(&m->blocks); b && !ret; b = next) {
+			struct grt_memory_change c;
 
-		next = grt_keyed_next(&m->blocks, b);
-		if (images->image[grt_keyed_key(b)->w[0]]->process.what != ENDED)
-			continue;
-		c = device_memory_change(m, b, true);
-		c.ended = true;
-		grt_keyed_remove(&m->blocks, b);
-		ret = fn(arg, &c, m->ended);
-	}
-	m->ended = 0;
+			next = grt_keyed_next(&m->blocks, b);
+			if (grt_keyed_key(b)->w[0] != m->end[n].image)
+				continue;
+			c = device_memory_change(m, b, true);
+			c.ended = true;
+			grt_keyed_remove(&m->blocks, b);
+			ret = fn(arg, &c, m->end[n].time);
+		}
+	m->ends = 0;
 	return ret;
 }
 
@@ -150,4 +155,5 @@ void grt_device_memory_free(struct grt_device_memory *m)
 {
 	grt_keyed_free(&m->blocks);
 	free(m->live);
+	free(m->end);
 }

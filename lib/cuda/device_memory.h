@@ -2,8 +2,7 @@
 /*
  * Memory that CUDA programs hold, from records of their allocations and frees: the memory of each device, and
  * pinned or registered memory of the host. A free belongs to the allocation with its address. What a process
- * still has at its end is free as soon as another process allocates or frees memory; until then it is what is
- * live at the end.
+ * still has at its end is free from then on if another process goes on; else it is what is live at the end.
  */
 #ifndef GRT_CUDA_DEVICE_MEMORY_H
 #define GRT_CUDA_DEVICE_MEMORY_H
@@ -32,6 +31,12 @@ enum grt_memory_kind {
 /** grt_memory_kind_name - "device"; "?" if the number has no name */
 const char *grt_memory_kind_name(uint32_t kind);
 
+/** struct grt_memory_end - a process, by the number of its image, and when it ended */
+struct grt_memory_end {
+	uint32_t image;
+	uint64_t time;
+};
+
 /**
  * struct grt_device_memory - initialised by grt_device_memory_init()
  * @over: allocations without a place; @unknown: frees of memory that was allocated before the trace;
@@ -44,7 +49,8 @@ struct grt_device_memory {
 	uint64_t over;
 	uint64_t unknown;
 	uint64_t unsized;
-	uint64_t ended; /* when the last process ended whose memory is not free yet; 0: none has */
+	struct grt_memory_end *end; /* processes whose memory is not free yet, by time */
+	uint32_t ends, room;
 };
 
 /**
@@ -71,16 +77,17 @@ void grt_device_memory_init(struct grt_device_memory *m);
 int grt_device_memory_place(struct grt_images *images, const struct grt_image *i,
 			    const struct grt_ev_alloc *e, uint32_t *device);
 
-/** grt_device_memory_process - processes a PROCESS record */
-void grt_device_memory_process(struct grt_device_memory *m, const struct grt_ev_process *e);
+/** grt_device_memory_process - processes a PROCESS record of @i. Return: 0 or -ENOMEM */
+int grt_device_memory_process(struct grt_device_memory *m, const struct grt_image *i,
+			      const struct grt_ev_process *e);
 
 /**
- * grt_device_memory_release - before an event of @i: frees the memory of processes that have ended
- * @fn: gets each change and the time at which the last one of them ended
+ * grt_device_memory_release - before an event of @i, which goes on: frees the memory of processes that have
+ * ended
+ * @fn: gets each change and the time at which its process ended
  * Return: 0, or the first other result of @fn, which ends it
  */
-int grt_device_memory_release(struct grt_device_memory *m, const struct grt_images *images,
-			      const struct grt_image *i,
+int grt_device_memory_release(struct grt_device_memory *m, const struct grt_image *i,
 			      int (*fn)(void *arg, const struct grt_memory_change *c, uint64_t time),
 			      void *arg);
 

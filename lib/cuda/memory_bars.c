@@ -57,30 +57,45 @@ static int memory_bars_release(void *arg, const struct grt_memory_change *c, uin
 	return memory_bars_take(arg, c, time);
 }
 
-static int memory_bars_event(void *state, const struct grt_event *e, struct grt_pass *pass)
+static int memory_bars_process(struct memory_bars *x, const struct grt_event *e)
 {
-	struct memory_bars *x = state;
-	struct grt_memory_change change[2];
-	const struct grt_image *i;
-	uint32_t device;
-	int ret, n;
+	const struct grt_image *i = grt_images_of(&x->images, e);
+	int ret = i ? grt_device_memory_process(&x->memory, i, (const void *)e) : -ENOMEM;
 
-	(void)pass;
-	if (e->type == GRT_EV_PROCESS)
-		grt_device_memory_process(&x->memory, (const void *)e);
-	if (e->type != GRT_EV_ALLOC)
-		return grt_images_event(&x->images, e);
-	if (e->time > x->scale.last)
-		return 0;
-	i = grt_images_of(&x->images, e);
-	ret = i ? grt_device_memory_place(&x->images, i, (const void *)e, &device) : -ENOMEM;
-	ret = ret ?: grt_device_memory_release(&x->memory, &x->images, i, memory_bars_release, x);
+	return ret ?: grt_images_event(&x->images, e);
+}
+
+static int memory_bars_alloc(struct memory_bars *x, const struct grt_image *i, const struct grt_event *e)
+{
+	struct grt_memory_change change[2];
+	uint32_t device;
+	int n, ret = grt_device_memory_place(&x->images, i, (const void *)e, &device);
+
 	if (ret)
 		return ret;
 	n = grt_device_memory_event(&x->memory, i, (const void *)e, device, 0, change);
 	for (int k = 0; k < n && !ret; k++)
 		ret = memory_bars_take(x, &change[k], e->time);
 	return n < 0 ? n : ret;
+}
+
+static int memory_bars_event(void *state, const struct grt_event *e, struct grt_pass *pass)
+{
+	struct memory_bars *x = state;
+	const struct grt_image *i;
+	int ret;
+
+	(void)pass;
+	if (e->type == GRT_EV_PROCESS && e->time <= x->scale.last)
+		return memory_bars_process(x, e);
+	/* a call shows, too, that its process goes on */
+	if (e->type != GRT_EV_ALLOC && !(e->type == GRT_EV_LAUNCH && x->memory.ends))
+		return grt_images_event(&x->images, e);
+	if (e->time > x->scale.last)
+		return 0;
+	i = grt_images_of(&x->images, e);
+	ret = i ? grt_device_memory_release(&x->memory, i, memory_bars_release, x) : -ENOMEM;
+	return ret || e->type != GRT_EV_ALLOC ? ret : memory_bars_alloc(x, i, e);
 }
 
 /* ------------------------------------------------------------------- rows */

@@ -852,9 +852,7 @@ static int on_alloc(struct grt_tracks *t, const struct grt_event *e)
 	int n, ret = image ? grt_device_memory_place(&cuda_of(t)->images, image, (const void *)e, &device)
 			   : -ENOMEM;
 
-	ret = ret
-		      ?: grt_device_memory_release(&cuda_of(t)->memory, &cuda_of(t)->images, image,
-						   memory_draw, &draw);
+	ret = ret ?: grt_device_memory_release(&cuda_of(t)->memory, image, memory_draw, &draw);
 	if (ret)
 		return ret;
 	n = grt_device_memory_event(&cuda_of(t)->memory, image, (const void *)e, device, 0, change);
@@ -863,12 +861,32 @@ static int on_alloc(struct grt_tracks *t, const struct grt_event *e)
 	return n < 0 ? n : ret;
 }
 
+/* A call shows that its process goes on: the memory of those that have ended is free. */
+static int on_call(struct grt_tracks *t, const struct grt_event *e)
+{
+	const struct grt_image *image;
+	struct memory_change draw = {t, e->time};
+	int ret;
+
+	if (!cuda_of(t)->memory.ends)
+		return on_launch(t, e);
+	image = grt_images_of(&cuda_of(t)->images, e);
+	ret = image ? grt_device_memory_release(&cuda_of(t)->memory, image, memory_draw, &draw) : -ENOMEM;
+	return ret ?: on_launch(t, e);
+}
+
 /* Only the names in the definitions of a process are needed. */
 static int tracks_on_image(struct grt_tracks *t, const struct grt_event *e)
 {
-	if (e->type == GRT_EV_PROCESS)
-		grt_device_memory_process(&cuda_of(t)->memory, (const void *)e);
-	return grt_images_event(&cuda_of(t)->images, e);
+	const struct grt_image *image;
+	int ret = 0;
+
+	if (e->type == GRT_EV_PROCESS) {
+		image = grt_images_of(&cuda_of(t)->images, e);
+		ret = image ? grt_device_memory_process(&cuda_of(t)->memory, image, (const void *)e)
+			    : -ENOMEM;
+	}
+	return ret ?: grt_images_event(&cuda_of(t)->images, e);
 }
 
 _Static_assert(GRT_EV_GPU_COPY == GRT_EV_GPU_KERNEL + 1 && GRT_EV_GPU_SYNC == GRT_EV_GPU_KERNEL + 2 &&
@@ -924,7 +942,7 @@ static const struct tracks_draw cuda_draws[] = {
 	{GRT_EV_RANK, tracks_nothing},
 	{GRT_EV_DEVICE, tracks_on_image},
 	{GRT_EV_CAPTURE, tracks_on_image},
-	{GRT_EV_LAUNCH, on_launch},
+	{GRT_EV_LAUNCH, on_call},
 	{GRT_EV_GRAPH_NODE, tracks_nothing},
 	{GRT_EV_RANGE_NODE, tracks_nothing},
 	{GRT_EV_RANGE, on_range},

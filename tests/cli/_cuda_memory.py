@@ -27,15 +27,20 @@ class Recording:
         for pid in (50, 60):
             self.define(pid)
         live, number, count, pids = [], 0, rng.choice((3, 30, 200)), (50, 60)
-        self.ended, self.left, ends = None, [], rng.choice((None, count // 2))
-        for n in range(count):
+        self.ended, self.left, self.called, ends = None, [], None, rng.choice((None, count // 2, count))
+        for n in range(count + 1):
             now += rng.choice((1, 1000, 10**6))
             if n == ends:
                 self.left = [(f"GPU{gpu}" if kind not in HOST else "Host", (pid, node, kind), size)
                              for pid, _, size, gpu, kind, node in live if pid == 50]
                 live, pids, self.ended = [block for block in live if block[0] != 50], (60,), now
                 self.end(50, now)
-                now += 1
+                now += rng.choice((1, 10**7))
+                if rng.random() < .5:
+                    self.called = now
+                    self.events.append(_raw.event(now, "LAUNCH", begin=now, correlation=1, call=211, context=1, **self.of(60)))
+            if n == count:
+                break
             if live and rng.random() < .45:
                 block = live.pop(rng.randrange(len(live)))
                 self.put(now, 2, *block)
@@ -47,13 +52,19 @@ class Recording:
         self.last = now + 1000
         for pid in pids:
             self.end(pid, self.last)
+        # from then on it is known that the other process goes on
+        self.seen_after = min([s.time for s in self.steps if self.ended and s.time > self.ended] + [self.called or self.last + 1])
         _raw.write(name, [self.events], lambda time: [_raw.name(time, 1, 50, "a", "a"), _raw.name(time, 1, 60, "b", "b")])
 
     def end(self, pid, time):
         self.events.append(_raw.event(time, "PROCESS", what=3, ctx=1000 + pid, pid=pid, tid=pid))
 
+    @staticmethod
+    def of(pid):
+        return {"ctx": 1000 + pid, "pid": pid, "tid": pid}
+
     def define(self, pid):
-        of = {"ctx": 1000 + pid, "pid": pid, "tid": pid}
+        of = self.of(pid)
         def put(title, **values):
             self.events.append(_raw.event(self.first, title, **of, **values))
         put("PROCESS", what=1)
@@ -74,29 +85,51 @@ class Recording:
     def peaks(self, place, first, last):
         """When the memory of a place was most; what each stack had then, and what it never freed"""
         had, most, best, never = collections.Counter(), 0, collections.Counter(), collections.Counter()
-        for s in self.steps:
-            # the other process goes on: what the first one had at its end is free
-            if self.ended and not never and self.ended < s.time <= last:
-                never = collections.Counter({"": 1})
-                for of, whose, size in self.left:
-                    if of == place:
-                        had[whose] -= size
-                        never[whose] += size
-                if self.ended < first:
-                    best, most = +had, sum(had.values())
-            if s.place != place or s.time > last:
+        steps = [(s.time, s.place, (s.pid, s.stack, s.kind), s.bytes) for s in self.steps]
+        # the other process goes on: what the first one had at its end is free
+        if self.ended and self.seen_after <= last:
+            steps += [(self.ended, of, whose, -size) for of, whose, size in self.left]
+            for of, whose, size in self.left:
+                never[whose] += size if of == place else 0
+        for time, of, whose, size in sorted(steps, key=lambda step: step[0]):
+            if of != place or time > last:
                 continue
-            had[s.pid, s.stack, s.kind] += s.bytes
-            if s.time < first:
+            had[whose] += size
+            if time < first or sum(had.values()) > most:
                 best, most = +had, sum(had.values())
-            elif sum(had.values()) > most:
-                best, most = +had, sum(had.values())
-        del never[""]
         return best, had + never
+
+
+def compare_bars(grtrace, r, span, options):
+    """What each place had, column by column; no step is at a moment that is not one."""
+    first, last = span
+    says = {"Host" if row["gpu"] is None else f"GPU{row['gpu']}": row
+            for row in json.loads(read(grtrace, "timeline", "--json", *options, r.name))["memory"]}
+    for place in ("Host", "GPU0", "GPU1"):
+        steps = [(s.time, s.bytes) for s in r.steps if s.place == place]
+        if r.ended and r.seen_after <= last:
+            steps += [(r.ended, -size) for of, _, size in r.left if of == place]
+        steps = sorted(step for step in steps if step[0] <= last)
+        row, what = says.get(place), f"{r.name} {' '.join(options)}: bar of {place}"
+        same(f"{what}: is there", row is not None, bool(steps))
+        if not steps or not row:
+            continue
+        columns, had, spans, begin = len(row["columns"]), 0, [], first
+        for time, size in [*steps, (last, 0)]:
+            if time > begin:
+                spans.append((begin, time, had))
+                begin = time
+            had += size
+        border = [first + (last - first) * i // columns for i in range(columns + 1)]
+        area = [sum(level * max(0, min(end, b) - max(begin, a)) for begin, end, level in spans) for a, b in zip(border, border[1:])]
+        same(f"{what}: columns", row["columns"], [(sums + (b - a) // 2) // (b - a) if b > a else 0
+                                                  for sums, a, b in zip(area, border, border[1:])])
+        same(f"{what}: peak, live", (row["peak"], row["live"]), (max(level for *_, level in spans), had))
 
 
 def compare(grtrace, r, span, options):
     first, last = span
+    compare_bars(grtrace, r, span, options)
     what = f"{r.name} {' '.join(options)}"
     rows = json.loads(read(grtrace, "report", "--json", "--by", "allocation", "--top", "0", *options, r.name))["allocations"]
     says = collections.defaultdict(collections.Counter)
