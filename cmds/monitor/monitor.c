@@ -24,6 +24,7 @@
 #include "table/rows.h"
 #include "trace/job_record.h"
 #include "trace/packet.h"
+#include "trace/session.h"
 
 /* --------------------------------------------------------- monitor stats */
 
@@ -375,6 +376,17 @@ static int monitor_on_event(struct grt_consumer *c, const struct grt_event *e, u
 	return monitor_line(m, e, cpu, &did);
 }
 
+/* Jobs that are partly in the requested time count as a whole, as in other commands. */
+static int monitor_on_beyond(struct grt_consumer *c, const struct grt_event *e, uint32_t cpu)
+{
+	struct monitor *m = (struct monitor *)c;
+	enum grt_class class = e->type < GRT_EV_MAX ? grt_class_of[e->type] : GRT_CLASS_unknown;
+
+	if (class != GRT_CLASS_job && class != GRT_CLASS_wait && class != GRT_CLASS_error)
+		return 0;
+	return grt_jobs_event(m->a.jobs, e);
+}
+
 static int monitor_on_name(struct grt_consumer *c, const struct grt_event *e, uint32_t cpu)
 {
 	struct monitor *m = (struct monitor *)c;
@@ -475,8 +487,13 @@ static int monitor_replay(struct monitor *m, const char *path)
 	if (status == EXIT_DONE)
 		status = reading_span(m->session, &opt.filter.from, &opt.filter.to, &span);
 	if (status == EXIT_DONE) {
-		ret = grt_session_run(m->session, &m->a.c, opt.filter.from.set ? span.first : 0,
-				      opt.filter.to.set ? span.last : UINT64_MAX, &err);
+		uint64_t from = opt.filter.from.set ? span.first : 0;
+		uint64_t to = opt.filter.to.set ? span.last : UINT64_MAX;
+
+		grt_jobs_within(m->a.jobs, from, to);
+		m->a.c.beyond = monitor_on_beyond;
+		grt_session_whole(m->session);
+		ret = grt_session_run(m->session, &m->a.c, from, to, &err);
 		status = monitor_finish(m, &err, ret);
 	}
 	grt_session_close(m->session);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/hist.h"
+#include "trace/filter.h"
 #include "trace/packet.h"
 
 #define METRICS_JOBS 65536U
@@ -219,13 +220,20 @@ static void metrics_hist_add(struct metrics_hist *h, uint64_t ns, uint64_t weigh
 	h->sum += (unsigned __int128)ns * weight;
 }
 
-static int metrics_add_busy(struct metrics_share *share, uint64_t from, uint64_t to)
+static int metrics_add_busy(const struct grt_metrics *m, struct metrics_share *share, uint64_t from,
+			    uint64_t to)
 {
 	int ret = 0;
 
 	for (unsigned int i = 0; i < METRICS_LEVELS && !ret; i++)
-		ret = grt_busy_add(&share->to[i]->busy, from, to);
+		ret = grt_busy_within(&share->to[i]->busy, &m->within, from, to);
 	return ret;
+}
+
+static bool metrics_wants(const struct grt_metrics *m, const struct grt_job *job)
+{
+	return !m->filter ||
+	       grt_filter_wants_job(m->filter, grt_jobs_names(m->jobs), job->pid, job->tid, job->ring);
 }
 
 static int metrics_held(void *arg, const struct grt_job *job)
@@ -236,11 +244,11 @@ static int metrics_held(void *arg, const struct grt_job *job)
 	bool inferred;
 	int ret;
 
-	if (!grt_job_phase(job, GRT_PHASE_EXEC, &ns, &inferred))
+	if (!metrics_wants(m, job) || !grt_job_phase(job, GRT_PHASE_EXEC, &ns, &inferred))
 		return 0;
 	ret = metrics_shares(m, metrics_gpu_of(m, job->ring, job->device), job->pid, job->tid, m->now,
 			     &share);
-	return ret ?: metrics_add_busy(&share, job->time[GRT_STAMP_START], job->time[GRT_STAMP_END]);
+	return ret ?: metrics_add_busy(m, &share, job->time[GRT_STAMP_START], job->time[GRT_STAMP_END]);
 }
 
 static void metrics_add_job(struct metrics_sums *s, const struct grt_job *job)
@@ -264,8 +272,11 @@ static int metrics_job(void *arg, const struct grt_job *job)
 {
 	struct grt_metrics *m = arg;
 	struct metrics_share share;
-	int ret = job->held ? 0 : metrics_held(m, job);
+	int ret;
 
+	if (!metrics_wants(m, job))
+		return 0;
+	ret = job->held ? 0 : metrics_held(m, job);
 	if (!ret)
 		ret = metrics_shares(m, metrics_gpu_of(m, job->ring, job->device), job->pid, job->tid, m->now,
 				     &share);
@@ -279,10 +290,13 @@ static int metrics_job(void *arg, const struct grt_job *job)
 static int metrics_slice(struct grt_metrics *m, const struct grt_ev_gpu_slice *e)
 {
 	struct metrics_share share;
-	int ret = metrics_shares(m, metrics_gpu_of(m, GRT_RING_NONE, e->e.device), e->e.pid, e->e.tid,
-				 e->e.time, &share);
+	int ret;
 
-	return ret ?: metrics_add_busy(&share, e->start, e->e.time);
+	if (e->start > m->within.to || e->e.time < m->within.from)
+		return 0;
+	ret = metrics_shares(m, metrics_gpu_of(m, GRT_RING_NONE, e->e.device), e->e.pid, e->e.tid, e->e.time,
+			     &share);
+	return ret ?: metrics_add_busy(m, &share, e->start, e->e.time);
 }
 
 static int metrics_owner(struct grt_metrics *m, const struct grt_ev_owner *e)
@@ -375,6 +389,28 @@ int grt_metrics_event(struct grt_metrics *m, const struct grt_event *e)
 	return ret ?: grt_jobs_event(m->jobs, e);
 }
 
+int grt_metrics_beyond(struct grt_metrics *m, const struct grt_event *e)
+{
+	switch (e->type) {
+	case GRT_EV_OWNER:
+	case GRT_EV_OWNER_RANK:
+	case GRT_EV_GPU_SLICE:
+		return takers[e->type](m, e);
+	}
+	return grt_jobs_event(m->jobs, e);
+}
+
+void grt_metrics_within(struct grt_metrics *m, uint64_t from, uint64_t to)
+{
+	m->within = (struct grt_interval){from, to};
+	grt_jobs_within(m->jobs, from, to);
+}
+
+void grt_metrics_filter(struct grt_metrics *m, const struct grt_filter *filter)
+{
+	m->filter = filter;
+}
+
 void grt_metrics_types(struct grt_type_set *types)
 {
 	grt_types_fill(types, 0);
@@ -452,6 +488,7 @@ int grt_metrics_new(struct grt_metrics **out)
 	if (!m)
 		return -ENOMEM;
 	m->secret = grt_hash_key_new();
+	m->within.to = UINT64_MAX;
 	grt_keyed_init(&m->processes, sizeof(struct metrics_row), METRICS_PROCESSES);
 	grt_keyed_init(&m->cgroups, sizeof(struct metrics_row), METRICS_CGROUPS);
 	grt_keyed_init(&m->threads, sizeof(struct metrics_name), 8192);

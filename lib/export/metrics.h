@@ -15,6 +15,7 @@
 
 #include <grtrace/grtrace.h>
 
+struct grt_filter;
 struct grt_metrics;
 
 /** grt_metrics_new - begins. Return: 0 or -ENOMEM */
@@ -26,6 +27,20 @@ int grt_metrics_new(struct grt_metrics **out);
  * Return: 0 or -ENOMEM
  */
 int grt_metrics_cards(struct grt_metrics *m, const char *cards);
+
+/**
+ * grt_metrics_within - before the first event: jobs count as a whole if any part of them is from @from to
+ * @to, and busy time covers only this time. The caller also passes the events outside, to
+ * grt_metrics_beyond()
+ */
+void grt_metrics_within(struct grt_metrics *m, uint64_t from, uint64_t to);
+
+/** grt_metrics_filter - counts only the jobs that @filter selects; the others are there to be joined */
+void grt_metrics_filter(struct grt_metrics *m, const struct grt_filter *filter);
+
+/** grt_metrics_beyond - processes an event outside of the time of grt_metrics_within(). Return: 0 or -ENOMEM
+ */
+int grt_metrics_beyond(struct grt_metrics *m, const struct grt_event *e);
 
 /** grt_metrics_types - the types of events that change a metric */
 void grt_metrics_types(struct grt_type_set *types);

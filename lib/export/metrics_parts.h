@@ -105,6 +105,8 @@ struct metrics_xid {
  * struct grt_metrics - the state
  * @jobs: joins events into jobs
  * @secret: key of the digests of paths
+ * @within: the time that counts
+ * @filter: selects jobs; NULL: all count
  * @now: time of the last event, ns
  * @cards: device files and PCI addresses of the system's GPUs, "NODE=ADDRESS" separated by blanks
  * @gpus: number of @gpu in use
@@ -115,6 +117,8 @@ struct metrics_xid {
 struct grt_metrics {
 	struct grt_jobs *jobs;
 	struct grt_hash_key secret;
+	struct grt_interval within;
+	const struct grt_filter *filter;
 	uint64_t now;
 	char *cards;
 	struct metrics_gpu gpu[METRICS_GPUS];

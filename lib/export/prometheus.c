@@ -455,12 +455,24 @@ static int prometheus_begin(struct grt_export *x)
 	int ret = grt_metrics_new(&m);
 
 	x->state = m;
+	if (!ret)
+		grt_metrics_filter(m, x->filter);
 	return ret ?: cards ? grt_metrics_cards(m, cards) : 0;
 }
 
 static int prometheus_event(struct grt_export *x, const struct grt_event *e, uint32_t cpu)
 {
 	return grt_metrics_event(x->state, e);
+}
+
+static int prometheus_beyond(struct grt_export *x, const struct grt_event *e, uint32_t cpu)
+{
+	return grt_metrics_beyond(x->state, e);
+}
+
+static void prometheus_within(struct grt_export *x, uint64_t from, uint64_t to)
+{
+	grt_metrics_within(x->state, from, to);
 }
 
 static int prometheus_end(struct grt_export *x, const struct grt_health *h)
@@ -483,8 +495,13 @@ static void prometheus_free(struct grt_export *x)
 }
 
 const struct grt_export_format grt_export_prometheus = {
+	.whole = true,
+	.joins = true,
 	.begin = prometheus_begin,
 	.event = prometheus_event,
+	.beyond = prometheus_beyond,
+	.late = prometheus_beyond,
+	.within = prometheus_within,
 	.end = prometheus_end,
 	.free = prometheus_free,
 };

@@ -5,6 +5,7 @@ of Nsight Systems. What the program says of the whole, of a part of its time and
 the numbers from which the input was made."""
 
 import collections
+import decimal
 import json
 import random
 import sqlite3
@@ -145,10 +146,32 @@ class Jobs:
             same(f"{what}: timeline: busy of ring {row['ring']}", row["busy"] or 0, union(ran, first, last))
         same(f"{what}: flame", weights(read(grtrace, "flame", *args, self.name)), total)
         same(f"{what}: export -f folded", weights(read(grtrace, "export", "-f", "folded", *args, self.name)), total)
+        self.compare_sums(grtrace, what, args, jobs, span)
         if not options(span):
             slices = json.loads(read(grtrace, "export", "-f", "chrome", *args, self.name))["traceEvents"]
             slices = [e for e in slices if e["ph"] == "X" and e.get("cat") == "job"]
             same(f"{what}: slices of export -f chrome", sum(round(e["dur"] * 1000) for e in slices), total)
+
+
+    def compare_sums(self, grtrace, what, args, jobs, span):
+        """Statistics of a monitor, and metrics: they have the same jobs"""
+        ends = span[0] or min(self.times), span[1] or max(self.times)
+        says = json.loads(read(grtrace, "monitor", "drm", "--quiet", "--json", "-i", self.name, *args).splitlines()[-1])
+        for row in says["rings"]:
+            mine = [job for job in jobs if job.ring == row["ring"]]
+            same(f"{what}: monitor: jobs of ring {row['ring']}", (row["jobs"], row["incomplete"]),
+                 (len(mine), sum(not {"SUBMIT", "COMPLETE"} <= set(job.at) - {job.lost} for job in mine)))
+        for row in says["latency"]:
+            took = [job.at["END"] - job.at["START"] for job in jobs if job.ring == row["ring"] and job.runs()]
+            if row["what"] == "t_exec":
+                same(f"{what}: monitor: ring {row['ring']}", (row["count"], row["max"]), (len(took), max(took)))
+        page = dict(line.rsplit(" ", 1) for line in read(grtrace, "export", "-f", "prometheus", self.name, *args).splitlines())
+        for pid in {job.pid for job in jobs}:
+            ran = [job.runs() for job in jobs if job.pid == pid and job.runs()]
+            for name, want in (("busy_seconds_total", union(ran, *ends)), ("job_exec_seconds_sum", sum(e - s for s, e in ran)),
+                               ("jobs_total", 10**9 * sum(job.pid == pid for job in jobs))):
+                value = page.get(f'grtrace_process_{name}{{gpu="unknown",pid="{pid}",comm="app{pid}"}}', "0")
+                same(f"{what}: prometheus: {name} of {pid}", int(decimal.Decimal(value) * 10**9), want)
 
 
 class Cuda:
