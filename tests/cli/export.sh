@@ -256,6 +256,8 @@ run export -f chrome -o no/such/file all.grt
 expect "an output that cannot be written" 1 'cannot create no/such/file'
 run export -f jsonl --from 0.0000012 --to 0.000001299 all.grt -o part
 check "--from and --to" test "$(grep -vc '"type":"NAME"' part)" = 1
+run export -f chrome --from 0.000001290 --to 0.000001315 -o part all.grt
+expect "a job that began before --from is not called unknown" 0 'START or END is unknown, or outside of --from and --to$'
 for format in perfetto chrome; do
 	run export -f $format --from 0.0000010 -o part.$format cuda.grt
 	expect "$format: what was defined before --from is no event" 0 '^grtrace export: cuda.grt: 10 events'
