@@ -37,6 +37,7 @@
  * @calls, @ns: number of runs and their time, including runs without known values
  * @area: for each counter, sum of value times time, ns; @known: the time with known values
  * @own_ns: time in samples, weighted by the kernel's share of each sample; @own_of: time in samples
+ * @slot: the last sample in which it ran, @slot_ns: for so long; @interval: of the device's samples
  */
 struct grt_roofline {
 	uint32_t image;
@@ -54,6 +55,7 @@ struct grt_roofline {
 	uint64_t own_of;
 	uint64_t slot;
 	uint64_t slot_ns;
+	uint64_t interval;
 };
 
 /**
@@ -260,11 +262,11 @@ static struct sampled *rooflines_find(const struct grt_rooflines *r, const char 
 }
 
 /* A sample has ended: weights it with the part of it in which the kernel ran. */
-static void roofline_end_slot(struct grt_roofline *k, uint64_t interval)
+static void roofline_end_slot(struct grt_roofline *k)
 {
-	uint64_t ns = k->slot_ns < interval ? k->slot_ns : interval;
+	uint64_t ns = k->slot_ns < k->interval ? k->slot_ns : k->interval;
 
-	k->own_ns += (uint64_t)((unsigned __int128)ns * ns / interval);
+	k->own_ns += (uint64_t)((unsigned __int128)ns * ns / k->interval);
 	k->own_of += ns;
 	k->slot_ns = 0;
 }
@@ -272,6 +274,7 @@ static void roofline_end_slot(struct grt_roofline *k, uint64_t interval)
 /* The samples during which a kernel ran; those in the middle are its own. */
 static void roofline_add_slots(struct grt_roofline *k, const struct sampled *g, uint64_t start, uint64_t end)
 {
+	k->interval = g->interval;
 	while (g->interval && start < end) {
 		uint64_t slot = start > g->phase ? (start - g->phase) / g->interval : 0;
 		uint64_t until = g->phase + (slot + 1) * g->interval;
@@ -281,12 +284,12 @@ static void roofline_add_slots(struct grt_roofline *k, const struct sampled *g, 
 		if (until <= start)
 			return;
 		if (slot != k->slot && k->slot_ns)
-			roofline_end_slot(k, g->interval);
+			roofline_end_slot(k);
 		k->slot = slot;
 		k->slot_ns += (end < until ? end : until) - start;
 		start = end < until ? end : until;
 		if (whole) {
-			roofline_end_slot(k, g->interval);
+			roofline_end_slot(k);
 			k->own_ns += whole * g->interval;
 			k->own_of += whole * g->interval;
 			start += whole * g->interval;
@@ -391,8 +394,8 @@ static int rooflines_finish(struct grt_rooflines *r)
 
 	for (struct grt_roofline *k = grt_keyed_oldest(&r->rows); k && !ret;
 	     k = grt_keyed_next(&r->rows, k)) {
-		if (k->slot_ns && r->interval)
-			roofline_end_slot(k, r->interval);
+		if (k->slot_ns)
+			roofline_end_slot(k);
 		ret = rooflines_name(r, k);
 	}
 	free(r->row);

@@ -14,6 +14,7 @@ check "random windows of jobs: each number" python3 -B "$GRTRACE_SRC/tests/cli/_
 check "memory of CUDA programs: each number" python3 -B "$GRTRACE_SRC/tests/cli/_cuda_memory.py" "$GRTRACE" 1 2 3 4 5 6
 check "collectives: each number" python3 -B "$GRTRACE_SRC/tests/cli/_nccl_sums.py" "$GRTRACE" 1 2 3 4 5 6
 check "unified memory: each number" python3 -B "$GRTRACE_SRC/tests/cli/_uvm_sums.py" "$GRTRACE" 2 3 5
+check "counters while kernels ran: each number" python3 -B "$GRTRACE_SRC/tests/cli/_roofline.py" "$GRTRACE" 1 2 3
 check "lost events: each number" python3 -B "$GRTRACE_SRC/tests/cli/_lost_events.py" "$GRTRACE" 1 2 3 4 5 7 16
 check "random windows of CUDA: each number" python3 -B "$GRTRACE_SRC/tests/cli/_duty_cuda.py" "$GRTRACE" 12
 plan
