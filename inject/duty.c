@@ -274,13 +274,13 @@ void duty_tick(const struct duty_cupti *cupti)
 
 bool duty_close(void)
 {
-	char text[160];
+	char text[192];
 
 	if (!duty.missed)
 		return false;
 	snprintf(
 		text, sizeof(text),
-		"%llu random window%s not recorded: CUPTI was not ready before %s over; longer windows give it time: --duty 5%%,2s",
+		"%llu random window%s not recorded: CUPTI was not ready before %s over; longer windows give it time, for example --duty 5%%,2s",
 		(unsigned long long)duty.missed, duty.missed == 1 ? " was" : "s were",
 		duty.missed == 1 ? "it was" : "they were");
 	define_process(5, text);

@@ -113,10 +113,10 @@ struct grt_unwind_thread {
 	uint64_t epoch;
 	uint64_t busy_sp;
 	struct grt_stack home;
-	uint32_t walks;	    /* up to PAST_AFTER */
-	uint32_t past_last; /* the earlier walk that was found last: in a loop, the next one comes next */
-	uint32_t past_next; /* where the next one is kept, and its words */
-	uint32_t past_at;
+	uint32_t walks; /* up to PAST_AFTER */
+	uint32_t past_last; /* the walk that was found last: in a loop, the one behind it comes next */
+	uint32_t past_next; /* number of the walk that is kept next */
+	uint32_t past_at;   /* the place in the room for its words */
 	struct near_rule near[NEAR_RULES];
 	struct frame frame[GRT_UNWIND_MAX];
 	struct read read[4 * GRT_UNWIND_MAX];
@@ -128,7 +128,7 @@ struct grt_unwind_thread {
 	struct grt_pyframe known[PYTHON_ITEMS]; /* the frames of these items */
 	struct grt_pyframe pyframe[PYTHON_ITEMS];
 	struct step step[GRT_UNWIND_MAX];
-	uint64_t past_key[PASTS];
+	uint64_t past_key[PASTS]; /* of each earlier walk, see past_key() */
 	struct past past[PASTS];
 	uint64_t room[PAST_ROOM];
 };
@@ -703,6 +703,7 @@ static uint64_t past_python(const struct grt_pyframe *f)
 	return f->cstack ? f->cstack : (uint64_t)(uintptr_t)f->instr ^ f->print * 0x9e3779b97f4a7c15ULL;
 }
 
+/* Earlier walks with this stack pointer and these frames of Python have this key: they are compared. */
 static uint64_t past_key(const struct walk *w, uint32_t python)
 {
 	const struct grt_pyframe *f = w->t->pyframe;
@@ -785,8 +786,10 @@ static uint32_t past_make_room(struct grt_unwind_thread *t, uint32_t words)
 	return at;
 }
 
-/* Stores what the walk that begins at @w has read. A signal handler that does not return leaves no half of
- * it. */
+/*
+ * Stores what the walk that begins at @w has read. If a signal handler comes in between and does not return,
+ * there is no such walk.
+ */
 static void past_keep(const struct walk *w, uint64_t key, uint32_t python, uint32_t node)
 {
 	struct grt_unwind_thread *t = w->t;
@@ -882,7 +885,7 @@ static uint32_t unwind_run(struct walk *w)
 	if (state.python)
 		unwind_take_python(t, python);
 	node = unwind_find_nodes(t);
-	if (home && w->home && t->root == GRT_ROOT_START && node != GRT_ROOT_FULL) {
+	if (home && w->home && t->frames && t->root == GRT_ROOT_START && node != GRT_ROOT_FULL) {
 		if (t->walks < PAST_AFTER)
 			t->walks++;
 		else
