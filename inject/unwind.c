@@ -113,7 +113,7 @@ struct grt_unwind_thread {
 	uint64_t epoch;
 	uint64_t busy_sp;
 	struct grt_stack home;
-	uint32_t walks; /* up to PAST_AFTER */
+	uint32_t walks;	    /* up to PAST_AFTER */
 	uint32_t past_last; /* the walk that was found last: in a loop, the one behind it comes next */
 	uint32_t past_next; /* number of the walk that is kept next */
 	uint32_t past_at;   /* the place in the room for its words */
