@@ -216,8 +216,35 @@ static void triggers_found_long(struct triggers *t, enum trigger trigger, const 
 		t->incident.began = e->time - took;
 }
 
+static struct incident triggers_of_job(const struct grt_key *key, const struct job *job, uint64_t now)
+{
+	return (struct incident){.trigger = TRIGGER_job,
+				 .time = now,
+				 .began = job->time,
+				 .pid = job->pid,
+				 .tid = job->tid,
+				 .ctx = key->w[0],
+				 .seqno = key->w[1],
+				 .ring = job->ring};
+}
+
+/* Both ends of a job are known. If the recorder was kept waiting, it never saw the job in flight. */
+static void triggers_see_both(struct triggers *t, struct grt_key key, const struct job *job, uint64_t end)
+{
+	struct incident *found = &t->incident;
+	char took[GRT_UNITS_MAX];
+
+	if (t->found || job->told || end < job->time || end - job->time <= t->limit[TRIGGER_job].ns)
+		return;
+	grt_units_ns(took, end - job->time);
+	t->found = true;
+	*found = triggers_of_job(&key, job, end);
+	snprintf(found->text, sizeof(found->text), "a job was complete %s after its submit", took);
+}
+
 static int triggers_see_submit(struct triggers *t, const struct grt_event *e)
 {
+	const struct job submitted = {.time = e->time, .pid = e->pid, .tid = e->tid, .ring = e->ring};
 	const struct grt_key key = {{e->ctx, e->seqno}};
 	struct job *job;
 	int ret = t->limit[TRIGGER_job].on
@@ -226,10 +253,12 @@ static int triggers_see_submit(struct triggers *t, const struct grt_event *e)
 
 	if (ret)
 		return ret < 0 ? ret : 0;
-	if (job->ended)
+	if (job->ended) {
+		triggers_see_both(t, key, &submitted, job->time);
 		grt_keyed_remove(&t->jobs, job);
-	else
-		*job = (struct job){.time = e->time, .pid = e->pid, .tid = e->tid, .ring = e->ring};
+	} else {
+		*job = submitted;
+	}
 	return 0;
 }
 
@@ -253,6 +282,7 @@ static int triggers_see_complete(struct triggers *t, const struct grt_event *e)
 	if (!t->limit[TRIGGER_job].on)
 		return 0;
 	if (job) {
+		triggers_see_both(t, key, job, e->time);
 		grt_keyed_remove(&t->jobs, job);
 		return 0;
 	}
@@ -522,40 +552,33 @@ bool triggers_take(struct triggers *t, struct incident *found)
 
 /* ------------------------------------------------------------- looking */
 
-static void triggers_describe_job(const struct triggers *t, const struct job *job, uint64_t now,
-				  struct incident *found)
+static void triggers_describe_job(const struct job *job, uint64_t now, struct incident *found)
 {
-	const struct grt_key *key = grt_keyed_key(job);
 	char age[GRT_UNITS_MAX];
 
 	grt_units_ns(age, now - job->time);
-	*found = (struct incident){.trigger = TRIGGER_job,
-				   .time = now,
-				   .began = job->time,
-				   .pid = job->pid,
-				   .tid = job->tid,
-				   .ctx = key->w[0],
-				   .seqno = key->w[1],
-				   .ring = job->ring};
+	*found = triggers_of_job(grt_keyed_key(job), job, now);
 	snprintf(found->text, sizeof(found->text), "a job is not complete %s after its submit", age);
 }
 
 bool triggers_late_job(struct triggers *t, uint64_t now, bool sure, struct incident *found)
 {
 	uint64_t limit = t->limit[TRIGGER_job].ns;
-	struct job *job = limit ? grt_keyed_oldest(&t->jobs) : NULL, *next;
+	struct job *job = limit ? grt_keyed_oldest(&t->jobs) : NULL, *next, *first = NULL;
 
+	/* jobs of several CPUs come in the order in which these are read: the first submit of late ones */
 	for (; job && job->time + limit < now; job = next) {
 		next = grt_keyed_next(&t->jobs, job);
-		if (job->ended) {
+		if (job->ended)
 			grt_keyed_remove(&t->jobs, job);
-		} else if (!job->told) {
-			job->told = sure;
-			triggers_describe_job(t, job, now, found);
-			return true;
-		}
+		else if (!job->told && (!first || job->time < first->time))
+			first = job;
 	}
-	return false;
+	if (!first)
+		return false;
+	first->told = sure;
+	triggers_describe_job(first, now, found);
+	return true;
 }
 
 static void triggers_describe_step(const struct open_step *open, uint64_t now, uint64_t median,

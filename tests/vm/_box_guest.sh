@@ -70,6 +70,26 @@ box 'job>400ms' "$many
 +420ms gfx_0 900ms"
 right "slow job" job duration 900000000
 
+# A recorder that is kept waiting sees the submit and the end of a job at once.
+rm -rf box.grt truth.csv
+printf '%s\n' '+1500ms gfx_0 900ms' >workload
+"$GRTRACE" record -e drm --stack bpf --last 5 --after 0.2 --on 'job>400ms' -o box.grt -- "$player" -q -o truth.csv workload 2>said &
+recorder=$!
+for ((i = 0; i < 200; i++)); do
+	! pgrep -x softgpu-run >/dev/null || break
+	sleep 0.05
+done
+kill -STOP $recorder
+for ((i = 0; i < 100; i++)); do
+	[ ! -s truth.csv ] || break
+	sleep 0.1
+done
+kill -CONT $recorder
+wait $recorder
+output=$(<said)
+check "slow job, busy recorder: it is reported" says '^grtrace record: job: a job was complete 90[0-9].* ms after its submit'
+check "slow job, busy recorder: the right one" test -n "$(told)" -a "$(told)" = "$(truly duration 900000000)"
+
 box 'fence-error' "$many
 +420ms gfx_0 1ms hang
 +1ms gfx_0 300us count=5"
@@ -115,7 +135,14 @@ check "a job that others wait for: the other one is named" test \
 # A job waits for the program, which waits for another job, which waits for the first one. The program says which jobs.
 modprobe vgem
 rm -rf box.grt
-output=$("$GRTRACE" record -e drm --stack bpf --last 5 --after 0.2 --on 'job>400ms' -o box.grt -- "$GRTRACE_BUILD/tests/vm/cycle" 2>&1 >made)
+"$GRTRACE" record -e drm --stack bpf --last 5 --after 0.2 --on 'job>400ms' -o box.grt -- "$GRTRACE_BUILD/tests/vm/cycle" 2>said >made &
+recorder=$!
+for ((i = 0; i < 100; i++)); do
+	! grep -q ' is complete: ' said || break
+	sleep 0.1
+done
+pkill -TERM -x cycle
+wait $recorder
 check "cycle: neither job has run" test $? = 0
 first=$(sed -n 1p made) second=$(sed -n 2p made)
 check "cycle: the first job is reported" test -n "$first" -a "$(told | cut -d' ' -f1)" = "$first"
