@@ -13,7 +13,6 @@
 #ifdef GRT_HAVE_BPF
 
 #include <bpf/bpf.h>
-#include <bpf/btf.h>
 #include <bpf/libbpf.h>
 #include <linux/capability.h>
 #include <linux/perf_event.h>
@@ -37,6 +36,7 @@
 #include "bpf_format.h"
 #include "bpf_functions.h"
 #include "bpf_kept.h"
+#include "bpf_kernel.h"
 #include "bpf_rings.h"
 #include "bpf_samples.h"
 #include "bpf_stacks.h"
@@ -466,6 +466,8 @@ static struct bpf_map *constants(struct bpf_object *o, const char *name)
 static int grt_bpf_configure(struct capture *c, struct bpf_object *o, struct grt_err *err)
 {
 	struct bpf_map *config = constants(o, ".rodata.config"), *fields = constants(o, ".rodata.format");
+	struct bpf_map *known = constants(o, ".rodata.symbols");
+	struct grt_bpf_symbols symbols;
 	struct grt_bpf_format format;
 	int ret = config ? bpf_map__set_initial_value(config, &c->config, sizeof(c->config)) : -ENOENT;
 
@@ -474,6 +476,10 @@ static int grt_bpf_configure(struct capture *c, struct bpf_object *o, struct grt
 		if (ret)
 			return ret;
 		ret = bpf_map__set_initial_value(fields, &format, sizeof(format));
+	}
+	if (!ret && known) {
+		grt_kernel_symbols(&symbols);
+		ret = bpf_map__set_initial_value(known, &symbols, sizeof(symbols));
 	}
 	return ret ? grt_bpf_open_failed(bpf_object__name(o), ret, err) : 0;
 }
@@ -497,26 +503,12 @@ static const struct needs needs[] = {
 	{"vblank", "drm", "drm_file", NULL},
 };
 
-static bool has_type(const struct needs *n)
-{
-	struct btf *kernel = btf__load_vmlinux_btf(), *module;
-	bool found = kernel && btf__find_by_name_kind(kernel, n->type, BTF_KIND_STRUCT) > 0;
-
-	module = kernel && !found ? btf__load_module_btf(n->module, kernel) : NULL;
-	if (module && !libbpf_get_error(module)) {
-		found = btf__find_by_name_kind(module, n->type, BTF_KIND_STRUCT) > 0;
-		btf__free(module);
-	}
-	btf__free(kernel);
-	return found;
-}
-
 /* Return: the object that works here in place of @name; NULL: there is none */
 static const char *grt_bpf_usable(const char *name)
 {
 	for (size_t i = 0; i < sizeof(needs) / sizeof(needs[0]); i++)
 		if (!strcmp(needs[i].object, name))
-			return has_type(&needs[i]) ? name : needs[i].instead;
+			return grt_kernel_struct(needs[i].type, needs[i].module) ? name : needs[i].instead;
 	return name;
 }
 
@@ -1287,6 +1279,8 @@ int grt_bpf_start(void *state, struct grt_err *err)
 	struct capture *c = state;
 	int ret = 0;
 
+	/* all objects are loaded */
+	grt_kernel_btf_forget();
 	if (c->tables) {
 		grt_bpf_tables_begin(0);
 		if (c->config.pid) {

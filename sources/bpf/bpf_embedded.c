@@ -11,6 +11,8 @@
 #include <string.h>
 #include <zlib.h>
 
+#include "bpf_functions.h"
+
 /* inflateInit2(): the largest window, with the header of gzip */
 #define GZIP_WINDOW (15 + 16)
 /* A file of gzip ends with the size of what it has, 32 bits, lowest byte first. */
@@ -74,7 +76,7 @@ struct bpf_object *grt_bpf_embedded_open(const char *name)
 	const struct embedded *e = embedded_find(name);
 	size_t size = e ? embedded_size(e) : 0;
 	unsigned char *bytes = malloc(size ?: 1);
-	int ret = !e ? -ENOENT : !bytes ? -ENOMEM : embedded_unpack(e, bytes, size);
+	int ret = !e ? -ENOENT : !bytes ? -ENOMEM : embedded_unpack(e, bytes, size) ?: grt_bpf_functions_register();
 	struct bpf_object *o = ret ? NULL : bpf_object__open_mem(bytes, size, &opts);
 
 	ret = ret ?: -errno;

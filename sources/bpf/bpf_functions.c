@@ -1,20 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * The BTF of the kernel is read once for all functions that are requested in a row; the BTF of a module is
- * read for each of its functions.
- */
+/* Programs at functions of the kernel, see bpf_functions.h. */
 #include "bpf_functions.h"
 
 #ifdef GRT_HAVE_BPF
 
 #include <bpf/bpf.h>
-#include <bpf/btf.h>
 #include <bpf/libbpf.h>
 #include <linux/bpf.h>
+#include <errno.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
+
+#include "bpf_kernel.h"
 
 /**
  * struct function - a function that is not in the kernel itself, or that is only useful together with others
@@ -60,20 +59,29 @@ bool grt_bpf_function_replaces(const char *section, const char *other)
 	return !other || !strcmp(tracepoint, other);
 }
 
+static const struct function *function_row(const char *name)
+{
+	for (size_t i = 0; i < sizeof(functions) / sizeof(functions[0]); i++)
+		if (!strcmp(functions[i].name, name))
+			return &functions[i];
+	return NULL;
+}
+
 /*
  * Some kernels have the function and refuse programs there. To find out, a program that does nothing is
  * attached and detached again.
  */
-static bool can_be_at(const struct btf *kernel, const char *function)
+static bool can_be_at(const char *function)
 {
 	const struct bpf_insn nothing[] = {{.code = BPF_ALU64 | BPF_MOV | BPF_K},
 					   {.code = BPF_JMP | BPF_EXIT}};
-	int id = btf__find_by_name_kind(kernel, function, BTF_KIND_FUNC), prog, link;
-	LIBBPF_OPTS(bpf_prog_load_opts, opts, .expected_attach_type = BPF_TRACE_FEXIT,
-		    .attach_btf_id = (uint32_t)id);
+	struct grt_kernel_type at;
+	int prog, link;
+	LIBBPF_OPTS(bpf_prog_load_opts, opts, .expected_attach_type = BPF_TRACE_FEXIT);
 
-	if (id <= 0)
+	if (!grt_kernel_function(function, NULL, &at))
 		return false;
+	opts.attach_btf_id = at.id;
 	prog = bpf_prog_load(BPF_PROG_TYPE_TRACING, "nothing", "GPL", nothing, 2, &opts);
 	if (prog < 0)
 		return false;
@@ -86,54 +94,60 @@ static bool can_be_at(const struct btf *kernel, const char *function)
 }
 
 /* The result is cached, because it is requested again and again. */
-static bool call_is_here(const struct btf *kernel, const char *function)
+static bool call_is_here(const char *function)
 {
 	static char last[64];
 	static bool here;
 
 	if (strcmp(last, function)) {
 		snprintf(last, sizeof(last), "%s", function);
-		here = kernel && can_be_at(kernel, function);
+		here = can_be_at(function);
 	}
 	return here;
 }
 
-static bool grt_bpf_functions_has(const struct btf *btf, const char *name)
-{
-	return btf && btf__find_by_name_kind(btf, name, BTF_KIND_FUNC) > 0;
-}
-
-static bool module_has(struct btf *kernel, const char *module, const char *name)
-{
-	struct btf *btf = kernel ? btf__load_module_btf(module, kernel) : NULL;
-	bool found = !libbpf_get_error(btf) && grt_bpf_functions_has(btf, name);
-
-	if (!libbpf_get_error(btf))
-		btf__free(btf);
-	return found;
-}
-
 bool grt_bpf_function_here(const char *name)
 {
-	static struct btf *kernel;
-	const struct function *f = functions, *end = f + sizeof(functions) / sizeof(functions[0]);
+	const struct function *f = function_row(name);
+	struct grt_kernel_type at;
 	char call[32];
 	bool here;
 
-	if (!kernel)
-		kernel = btf__load_vmlinux_btf();
 	if (names_call(name, call))
-		return call_is_here(kernel, name);
-	while (f < end && strcmp(f->name, name))
-		f++;
-	here = grt_bpf_functions_has(kernel, name);
-	if (f == end)
-		return here;
-	if (!here && f->module)
-		here = module_has(kernel, f->module, name);
-	for (unsigned int i = 0; i < 2 && f->with[i]; i++)
-		here = here && grt_bpf_functions_has(kernel, f->with[i]);
+		return call_is_here(name);
+	here = grt_kernel_function(name, f ? f->module : NULL, &at);
+	for (unsigned int i = 0; f && i < 2 && f->with[i]; i++)
+		here = here && grt_kernel_function(f->with[i], NULL, &at);
 	return here;
+}
+
+/* Called by libbpf for each program before it is loaded. */
+static int set_function(struct bpf_program *prog, struct bpf_prog_load_opts *opts, long cookie)
+{
+	const char *name = grt_bpf_function_of(bpf_program__section_name(prog));
+	const struct function *f = name ? function_row(name) : NULL;
+	struct grt_kernel_type at;
+
+	(void)cookie;
+	if (!name || !grt_kernel_function(name, f ? f->module : NULL, &at))
+		return -ESRCH;
+	opts->attach_btf_id = at.id;
+	opts->attach_btf_obj_fd = (uint32_t)at.fd;
+	return 0;
+}
+
+int grt_bpf_functions_register(void)
+{
+	LIBBPF_OPTS(libbpf_prog_handler_opts, opts, .prog_prepare_load_fn = set_function);
+	static int done;
+	int ret = done
+			  ?: libbpf_register_prog_handler("fentry/", BPF_PROG_TYPE_TRACING, BPF_TRACE_FENTRY,
+							  &opts);
+
+	if (!done && ret >= 0)
+		ret = libbpf_register_prog_handler("fexit/", BPF_PROG_TYPE_TRACING, BPF_TRACE_FEXIT, &opts);
+	done |= ret >= 0;
+	return ret < 0 ? ret : 0;
 }
 
 #endif /* GRT_HAVE_BPF */

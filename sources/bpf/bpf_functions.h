@@ -25,4 +25,10 @@ bool grt_bpf_function_here(const char *function);
  */
 bool grt_bpf_function_replaces(const char *section, const char *other);
 
+/**
+ * grt_bpf_functions_register - makes libbpf load such programs with the functions that were found here,
+ * before any is opened. Return: 0 or -errno
+ */
+int grt_bpf_functions_register(void);
+
 #endif /* GRTRACE_BPF_FUNCTIONS_H */

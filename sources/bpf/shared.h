@@ -516,4 +516,24 @@ struct grt_bpf_format {
 	struct grt_bpf_job_format dep;
 };
 
+/* Names in the kernel's memory whose addresses programs compare. */
+#define GRT_BPF_SYMBOLS(X)         \
+	X(dma_fence_array_ops)     \
+	X(dma_fence_chain_ops)     \
+	X(syncobj_wait_fence_func) \
+	X(dma_fence_default_wait_cb)
+
+/** struct grt_bpf_symbols - their addresses; 0: this kernel does not have the name, or hides it */
+struct grt_bpf_symbols {
+#define X(name) __u64 name;
+	GRT_BPF_SYMBOLS(X)
+#undef X
+};
+
+/** struct grt_bpf_symbol - a name, which ends with a 0, and its address */
+struct grt_bpf_symbol {
+	__u64 name[4];
+	__u64 address;
+};
+
 #endif /* GRTRACE_BPF_SHARED_H */

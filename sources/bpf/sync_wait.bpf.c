@@ -125,11 +125,7 @@ struct syncobj_timeline_wait {
 	__s64 timeout_nsec;
 };
 
-/* Addresses in the kernel's memory; 0: the kernel's BTF does not have the symbol. */
-extern const void dma_fence_array_ops __ksym __weak;
-extern const void dma_fence_chain_ops __ksym __weak;
-extern const void syncobj_wait_fence_func __ksym __weak;
-extern const void dma_fence_default_wait_cb __ksym __weak;
+const volatile struct grt_bpf_symbols symbols SEC(".rodata.symbols") = {};
 
 /**
  * struct call - a call in which a thread waits
@@ -188,9 +184,9 @@ static __always_inline __u64 ops_of(struct dma_fence *fence)
 	return (__u64)BPF_CORE_READ((struct dma_fence___ops *)fence, ops);
 }
 
-static __always_inline int has_ops(struct dma_fence *fence, const void *ops)
+static __always_inline int has_ops(struct dma_fence *fence, __u64 ops)
 {
-	return ops && ops_of(fence) == (__u64)ops;
+	return ops && ops_of(fence) == ops;
 }
 
 static __always_inline void count_unmatched(void)
@@ -276,7 +272,7 @@ __noinline __u64 behind_chain(__u64 address)
 	struct dma_fence_chain *link;
 
 	for (int i = 0; i < CHAIN_LINKS && fence; i++) {
-		if (!has_ops(fence, &dma_fence_chain_ops))
+		if (!has_ops(fence, symbols.dma_fence_chain_ops))
 			return (__u64)fence;
 		link = (struct dma_fence_chain *)fence;
 		inner = BPF_CORE_READ(link, fence);
@@ -299,7 +295,7 @@ __noinline int enter_fences(__u64 address)
 	array = (struct dma_fence_array *)behind_chain(address);
 	if (!array)
 		return 0;
-	if (!has_ops(&array->base, &dma_fence_array_ops))
+	if (!has_ops(&array->base, symbols.dma_fence_array_ops))
 		return enter_fence((__u64)array);
 	fences = BPF_CORE_READ(array, fences);
 	n = BPF_CORE_READ(array, num_fences);
@@ -399,7 +395,7 @@ ENDS_CALL(do_epoll_wait)
 static __always_inline int begin_syncobj(__s64 until)
 {
 	if (until > 0 && (__u64)until > bpf_ktime_get_ns())
-		begin_call((__u64)&syncobj_wait_fence_func);
+		begin_call(symbols.syncobj_wait_fence_func);
 	return 0;
 }
 
@@ -425,7 +421,7 @@ SEC("fentry/dma_fence_wait_any_timeout")
 int BPF_PROG(wait_any_enter, void *fences, __u32 count, _Bool interruptible, long timeout)
 {
 	if (timeout > 0)
-		begin_call((__u64)&dma_fence_default_wait_cb);
+		begin_call(symbols.dma_fence_default_wait_cb);
 	return 0;
 }
 
