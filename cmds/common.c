@@ -211,11 +211,13 @@ void cmd_tell(const char *command, const char *text)
 
 void cmd_put_one_line(const char *text)
 {
-	for (; *text; text++)
-		if (*text == '\n')
-			text += strspn(text, "\n ") - 1;
-		else
-			putchar(*text);
+	while (*text) {
+		size_t len = strcspn(text, "\n");
+
+		fwrite(text, 1, len, stdout);
+		text += len;
+		text += strspn(text, "\n ");
+	}
 	putchar('\n');
 }
 

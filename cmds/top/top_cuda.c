@@ -21,12 +21,14 @@
 /* Updates without work after which a row is forgotten. */
 #define QUIET 60U
 #define WHOLE UINT32_MAX
+/* Number of streams whose rows are found without a search. */
+#define NEAR 16U
 
 /**
  * struct top_cuda_row - a stream, a process on a GPU, or a GPU
  * @place: number of a stream as an engine; WHOLE: not a stream
  * @pid: 0: a GPU
- * @work: number of kernels and copies whose records came in this update; @whole: their lengths
+ * @work: number of kernels and copies whose records came in this update; @whole: their lengths, not of a GPU
  * @busy, @next: the time in which one ran: within the time that is shown next, and after it
  * @share: the share that is shown
  */
@@ -44,6 +46,15 @@ struct top_cuda_row {
 };
 
 /**
+ * struct top_cuda_near - for grt_keyed_near(), the rows that have the work of a stream
+ */
+struct top_cuda_near {
+	uint32_t gpu;
+	uint32_t process;
+	uint32_t stream;
+};
+
+/**
  * struct top_cuda - the work of all processes
  * @numbers: number of streams so far
  * @from, @to: the time that is shown next, ns
@@ -53,6 +64,7 @@ struct top_cuda_row {
 struct top_cuda {
 	struct grt_images images;
 	struct grt_keyed rows;
+	struct top_cuda_near near[NEAR];
 	uint32_t numbers;
 	uint32_t budget;
 	uint64_t from;
@@ -92,7 +104,10 @@ int top_cuda_define(struct top_cuda *c, const struct grt_event *e)
 
 /* ----------------------------------------------------------------- what comes in */
 
-/** struct top_work - a kernel or a copy */
+/**
+ * struct top_work - a kernel or a copy
+ * @length: how long it ran; undefined if it ends before it starts
+ */
 struct top_work {
 	uint64_t start;
 	uint64_t end;
@@ -100,50 +115,67 @@ struct top_work {
 	uint32_t gpu;
 	uint32_t context;
 	uint32_t stream;
+	struct grt_hist_value length;
 };
 
-static bool top_cuda_work_of(const struct grt_event *e, struct top_work *w)
-{
-	const struct grt_ev_gpu_kernel *k = (const void *)e;
-	const struct grt_ev_gpu_copy *copy = (const void *)e;
+#define TOP_WORK(w, e)                          \
+	do {                                    \
+		(w)->start = (e)->start;        \
+		(w)->end = (e)->end;            \
+		(w)->correlation = (e)->correlation; \
+		(w)->gpu = (e)->gpu;            \
+		(w)->context = (e)->context;    \
+		(w)->stream = (e)->cuda_stream; \
+	} while (0)
 
+static inline bool top_cuda_work_of(const struct grt_event *e, struct top_work *w)
+{
 	if (e->type == GRT_EV_GPU_KERNEL)
-		*w = (struct top_work){k->start, k->end, k->correlation, k->gpu, k->context, k->cuda_stream};
+		TOP_WORK(w, (const struct grt_ev_gpu_kernel *)e);
 	else if (e->type == GRT_EV_GPU_COPY)
-		*w = (struct top_work){copy->start, copy->end,	   copy->correlation,
-				       copy->gpu,   copy->context, copy->cuda_stream};
+		TOP_WORK(w, (const struct grt_ev_gpu_copy *)e);
 	else
 		return false;
+	w->length = grt_hist_value(w->end - w->start, GRT_WEIGHT_ONE, false);
 	return true;
+}
+
+/* Most work is either before or after the end of the time that is shown next. */
+static int top_cuda_add_time(const struct top_cuda *c, const struct top_work *w, struct top_cuda_row *row)
+{
+	const struct grt_interval shown = {c->from, c->to}, behind = {c->to, UINT64_MAX};
+	int ret = w->start < c->to ? grt_busy_within(&row->busy, &shown, w->start, w->end) : 0;
+
+	return ret || w->end <= c->to ? ret : grt_busy_within(&row->next, &behind, w->start, w->end);
 }
 
 static int top_cuda_add(struct top_cuda *c, const struct top_work *w, struct top_cuda_row *row)
 {
-	const struct grt_interval shown = {c->from, c->to}, behind = {c->to, UINT64_MAX};
-
 	row->quiet = 0;
 	row->work++;
 	if (w->end < w->start)
 		return 0;
-	grt_hist_add(&row->whole, w->end - w->start, GRT_WEIGHT_ONE, false, &c->budget);
-	return grt_busy_within(&row->busy, &shown, w->start, w->end)
-		       ?: grt_busy_within(&row->next, &behind, w->start, w->end);
+	if (row->pid)
+		grt_hist_put(&row->whole, &w->length, &c->budget);
+	return top_cuda_add_time(c, w, row);
 }
 
 /* Adds work to a row. @image: NULL: the row of the GPU; @stream: the row of its stream */
-static int top_cuda_count(struct top_cuda *c, const struct grt_device *device, const struct grt_image *image,
-			  const struct top_work *w, bool stream)
+static inline int top_cuda_count(struct top_cuda *c, const struct grt_device *device,
+				 const struct grt_image *image, const struct top_work *w, bool stream,
+				 uint32_t *near)
 {
 	const struct grt_key key = {{device->number, image ? image->number : WHOLE,
 				     stream ? (uint64_t)w->context << 32 | w->stream : UINT64_MAX}};
+	struct top_cuda_row *row = grt_keyed_near(&c->rows, *near, &key);
 	uint32_t used = c->rows.used;
-	struct top_cuda_row *row;
-	void *found = NULL;
-	int ret = grt_keyed_get_or_count(&c->rows, &key, &c->over, &found);
+	void *found = row;
+	int ret = row ? 0 : grt_keyed_get_or_count(&c->rows, &key, &c->over, &found);
 
 	row = found;
 	if (ret || !row)
 		return ret;
+	*near = grt_keyed_number(row);
 	if (c->rows.used != used) {
 		row->device = device;
 		row->stream = w->stream;
@@ -159,25 +191,34 @@ static uint64_t top_cuda_time_of(const struct top_work *w)
 	return w->start && w->end >= w->start ? w->end - w->start : UINT64_MAX;
 }
 
-int top_cuda_event(struct top_cuda *c, const struct grt_event *e, struct top_stacks *stacks)
+static int top_cuda_work(struct top_cuda *c, struct grt_image *image, const struct top_work *w)
 {
-	const struct grt_device *device;
-	struct grt_image *image;
-	struct top_work w;
-	int ret;
+	const struct grt_device *device = grt_devices_of(&c->images.devices, image->number, w->gpu);
+	struct top_cuda_near *near = &c->near[(w->context + w->stream) % NEAR];
 
-	if (e->type != GRT_EV_LAUNCH && !top_cuda_work_of(e, &w))
-		return 0;
-	image = grt_images_of(&c->images, e);
-	if (image && e->type == GRT_EV_LAUNCH)
-		return top_stacks_launch(stacks, image, e);
-	device = image ? grt_devices_of(&c->images.devices, image->number, w.gpu) : NULL;
 	if (!device)
 		return -ENOMEM;
-	c->late += w.start < c->from && c->from > c->begun;
-	ret = top_stacks_work(stacks, image, w.correlation, top_cuda_time_of(&w));
-	return ret ?: top_cuda_count(c, device, NULL, &w, false) ?: top_cuda_count(c, device, image, &w, false)
-			?: top_cuda_count(c, device, image, &w, true);
+	c->late += w->start < c->from && c->from > c->begun;
+	return top_cuda_count(c, device, NULL, w, false, &near->gpu)
+		       ?: top_cuda_count(c, device, image, w, false, &near->process)
+		       ?: top_cuda_count(c, device, image, w, true, &near->stream);
+}
+
+int top_cuda_event(struct top_cuda *c, const struct grt_event *e, struct top_stacks *stacks)
+{
+	struct grt_image *image;
+	struct top_work w;
+	bool work = top_cuda_work_of(e, &w);
+
+	if (e->type != GRT_EV_LAUNCH && !work)
+		return 0;
+	image = grt_images_of(&c->images, e);
+	if (!image)
+		return -ENOMEM;
+	if (!work)
+		return top_stacks_launch(stacks, image, e);
+	return top_stacks_work(stacks, image, w.correlation, top_cuda_time_of(&w))
+		       ?: top_cuda_work(c, image, &w);
 }
 
 /* ------------------------------------------------------------------- an update */

@@ -2,8 +2,9 @@
 /*
  * The CPU stacks that launched the kernels and copies whose records came in an update of `grtrace top`. The
  * stack of a launch is remembered by its process image and correlation id, because a launch may have several
- * kernels and its records come later. If there are more than LAUNCHES, the oldest is forgotten, and its work
- * counts as work without a stack.
+ * kernels and its records come later. Correlation ids increase by one with every call, so launches are stored
+ * in pages of neighbouring ids. If there are more than PAGES, the oldest is forgotten, and the work of its
+ * launches counts as work without a stack.
  *
  * Isolated processes read the object files of the frames (host/image_addresses.h), some with each update:
  * until then, a frame is shown as an address in its file.
@@ -19,8 +20,9 @@
 #include "stack/image_frames.h"
 #include "top.h"
 
-/* Maximum number of launches whose stacks are remembered. */
-#define LAUNCHES 65536U
+#define PAGE_IDS 64U
+/* Maximum number of pages. */
+#define PAGES 16384U
 /* Of LAUNCH records: a BPF program recorded the stack, which comes in a record of its own. */
 #define STACK_APART 2
 #define NODE_LATER UINT32_MAX
@@ -29,14 +31,27 @@
 #define NAMES_WAITS 500
 
 /**
+ * struct top_launch_page - launches with neighbouring ids
+ * @here: a bit for each id that is a launch
+ * @node: the stacks of these; NODE_LATER: it is not there yet
+ */
+struct top_launch_page {
+	uint64_t here;
+	uint32_t node[PAGE_IDS];
+};
+
+/**
  * struct top_launches - see top.h
- * @nodes: the stack of each launch, by image and correlation id; NODE_LATER: it is not there yet
+ * @pages: by image and number of the page
+ * @launched, @worked: for grt_keyed_near(), the pages of the last launch and of the last work
  * @highest: the highest number of an address so far; @named: up to which they have names; @until: up to which
  *	they are being named, 0: none is
  */
 struct top_launches {
 	struct grt_images *images;
-	struct grt_keyed nodes;
+	struct grt_keyed pages;
+	uint32_t launched;
+	uint32_t worked;
 	struct image_addresses a;
 	uint32_t highest;
 	uint32_t named;
@@ -51,30 +66,54 @@ int top_launches_new(struct top_launches **out, struct grt_images *images)
 	if (!l)
 		return -ENOMEM;
 	l->images = images;
-	grt_keyed_init(&l->nodes, sizeof(uint32_t), LAUNCHES);
+	grt_keyed_init(&l->pages, sizeof(struct top_launch_page), PAGES);
 	return 0;
+}
+
+static struct grt_key top_launches_key(const struct grt_image *image, uint64_t correlation)
+{
+	return (struct grt_key){{image->number, correlation / PAGE_IDS}};
 }
 
 int top_launches_launch(struct top_launches *l, const struct grt_image *image, const struct grt_event *e)
 {
 	const struct grt_ev_launch *x = (const void *)e;
-	const struct grt_key key = {{image->number, x->correlation}};
+	const struct grt_key key = top_launches_key(image, x->correlation);
+	struct top_launch_page *page = grt_keyed_near(&l->pages, l->launched, &key);
 	void *found;
-	int ret;
 
 	if (!x->correlation)
 		return 0;
-	ret = grt_keyed_get_or_replace(&l->nodes, &key, NULL, &found);
-	if (!ret)
-		*(uint32_t *)found = x->stack == STACK_APART && !x->node ? NODE_LATER : x->node;
-	return ret;
+	if (!page) {
+		if (grt_keyed_get_or_replace(&l->pages, &key, NULL, &found))
+			return -ENOMEM;
+		l->launched = grt_keyed_number(found);
+		page = found;
+	}
+	page->here |= 1ULL << x->correlation % PAGE_IDS;
+	page->node[x->correlation % PAGE_IDS] = x->stack == STACK_APART && !x->node ? NODE_LATER : x->node;
+	return 0;
+}
+
+/* Return: NULL: the launch is not there yet, or was forgotten */
+static uint32_t *top_launches_find(struct top_launches *l, const struct grt_image *image, uint64_t correlation)
+{
+	const struct grt_key key = top_launches_key(image, correlation);
+	struct top_launch_page *page = grt_keyed_near(&l->pages, l->worked, &key);
+
+	if (!page) {
+		page = grt_keyed_find(&l->pages, &key);
+		if (!page)
+			return NULL;
+		l->worked = grt_keyed_number(page);
+	}
+	return page->here >> correlation % PAGE_IDS & 1 ? &page->node[correlation % PAGE_IDS] : NULL;
 }
 
 bool top_launches_node(struct top_launches *l, const struct grt_image *image, uint64_t correlation,
 		       uint32_t *node)
 {
-	const struct grt_key key = {{image->number, correlation}};
-	uint32_t *found = correlation ? grt_keyed_find(&l->nodes, &key) : NULL, later;
+	uint32_t *found = correlation ? top_launches_find(l, image, correlation) : NULL, later;
 
 	*node = 0;
 	if (!found)
@@ -255,6 +294,6 @@ void top_launches_free(struct top_launches *l)
 	if (!l)
 		return;
 	top_launches_drop(l);
-	grt_keyed_free(&l->nodes);
+	grt_keyed_free(&l->pages);
 	free(l);
 }

@@ -19,6 +19,9 @@
 /* Maximum number of kernels and copies that wait for their launch; others have no stack. */
 #define LATE 65536U
 
+/* In place of a pid in the key of a row: the number of an image. */
+#define OF_IMAGE (1ULL << 32)
+
 /** struct top_late - a kernel or copy whose launch was not read; @waited: nor in the update after it */
 struct top_late {
 	struct grt_image *image;
@@ -105,7 +108,7 @@ int top_stacks_launch(struct top_stacks *s, const struct grt_image *image, const
 
 static int top_stacks_add_work(struct top_stacks *s, struct grt_image *image, uint32_t node, uint64_t ns)
 {
-	const struct grt_key key = {{image->number, node, GRT_RING_NONE, 1}};
+	const struct grt_key key = {{OF_IMAGE | image->number, node}};
 	struct top_stack *row;
 	void *found = NULL;
 	int ret = grt_keyed_get_or_count(&s->rows, &key, &s->over, &found);

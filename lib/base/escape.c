@@ -219,6 +219,16 @@ static inline size_t escape_plain_ahead(enum grt_escape kind, const char *src, s
 	return n;
 }
 
+/* Return: number of characters from the first one on that need no escaping */
+static size_t escape_plain_run(enum grt_escape kind, const char *src, size_t len)
+{
+	size_t n = escape_plain_ahead(kind, src, len);
+
+	while (n < len && escape_is_plain(kind, src[n]))
+		n++;
+	return n;
+}
+
 size_t grt_escape(enum grt_escape kind, char *dst, size_t room, const char *src, size_t len)
 {
 	bool quote;
@@ -283,9 +293,16 @@ void grt_escape_print(enum grt_escape kind, FILE *out, const char *src, size_t l
 	if (kind == GRT_ESCAPE_CSV && csv_is_formula(src, len))
 		putc('\'', out);
 	while (len) {
-		struct rune r = next_rune(src, len);
+		size_t plain = escape_plain_run(kind, src, len);
+		struct rune r;
 		char text[24];
 
+		fwrite(src, 1, plain, out);
+		src += plain;
+		len -= plain;
+		if (!len)
+			break;
+		r = next_rune(src, len);
 		fwrite(text, 1, write_rune[kind](&r, text), out);
 		src += r.len;
 		len -= r.len;
