@@ -109,6 +109,8 @@ int top_cuda_define(struct top_cuda *c, const struct grt_event *e)
  * @length: how long it ran; undefined if it ends before it starts
  */
 struct top_work {
+	const struct grt_image *image;
+	const struct grt_device *device;
 	uint64_t start;
 	uint64_t end;
 	uint64_t correlation;
@@ -118,14 +120,14 @@ struct top_work {
 	struct grt_hist_value length;
 };
 
-#define TOP_WORK(w, e)                          \
-	do {                                    \
-		(w)->start = (e)->start;        \
-		(w)->end = (e)->end;            \
+#define TOP_WORK(w, e)                               \
+	do {                                         \
+		(w)->start = (e)->start;             \
+		(w)->end = (e)->end;                 \
 		(w)->correlation = (e)->correlation; \
-		(w)->gpu = (e)->gpu;            \
-		(w)->context = (e)->context;    \
-		(w)->stream = (e)->cuda_stream; \
+		(w)->gpu = (e)->gpu;                 \
+		(w)->context = (e)->context;         \
+		(w)->stream = (e)->cuda_stream;      \
 	} while (0)
 
 static inline bool top_cuda_work_of(const struct grt_event *e, struct top_work *w)
@@ -160,29 +162,38 @@ static int top_cuda_add(struct top_cuda *c, const struct top_work *w, struct top
 	return top_cuda_add_time(c, w, row);
 }
 
-/* Adds work to a row. @image: NULL: the row of the GPU; @stream: the row of its stream */
-static inline int top_cuda_count(struct top_cuda *c, const struct grt_device *device,
-				 const struct grt_image *image, const struct top_work *w, bool stream,
-				 uint32_t *near)
+/* Finds or adds a row. @near: gets its number; @out: NULL: there is no place for it. Return: 0 or -ENOMEM */
+static __attribute__((noinline)) int top_cuda_find(struct top_cuda *c, const struct grt_key *key,
+						   const struct top_work *w, uint32_t *near,
+						   struct top_cuda_row **out)
 {
-	const struct grt_key key = {{device->number, image ? image->number : WHOLE,
-				     stream ? (uint64_t)w->context << 32 | w->stream : UINT64_MAX}};
-	struct top_cuda_row *row = grt_keyed_near(&c->rows, *near, &key);
 	uint32_t used = c->rows.used;
-	void *found = row;
-	int ret = row ? 0 : grt_keyed_get_or_count(&c->rows, &key, &c->over, &found);
+	struct top_cuda_row *row;
+	void *found = NULL;
+	int ret = grt_keyed_get_or_count(&c->rows, key, &c->over, &found);
 
-	row = found;
+	*out = row = found;
 	if (ret || !row)
 		return ret;
 	*near = grt_keyed_number(row);
-	if (c->rows.used != used) {
-		row->device = device;
-		row->stream = w->stream;
-		row->place = stream ? c->numbers++ : WHOLE;
-		row->pid = image ? image->pid : 0;
-	}
-	return top_cuda_add(c, w, row);
+	if (c->rows.used == used)
+		return 0;
+	row->device = w->device;
+	row->stream = w->stream;
+	row->place = key->w[2] != UINT64_MAX ? c->numbers++ : WHOLE;
+	row->pid = key->w[1] != WHOLE ? w->image->pid : 0;
+	return 0;
+}
+
+/* Adds work to a row. @image: WHOLE: the row of the GPU; @stream: UINT64_MAX: of all streams */
+static inline int top_cuda_count(struct top_cuda *c, const struct top_work *w, uint32_t image,
+				 uint64_t stream, uint32_t *near)
+{
+	const struct grt_key key = {{w->device->number, image, stream}};
+	struct top_cuda_row *row = grt_keyed_near(&c->rows, *near, &key);
+	int ret = row ? 0 : top_cuda_find(c, &key, w, near, &row);
+
+	return ret || !row ? ret : top_cuda_add(c, w, row);
 }
 
 /* Return: how long it ran, ns; UINT64_MAX: unknown */
@@ -191,17 +202,15 @@ static uint64_t top_cuda_time_of(const struct top_work *w)
 	return w->start && w->end >= w->start ? w->end - w->start : UINT64_MAX;
 }
 
-static int top_cuda_work(struct top_cuda *c, struct grt_image *image, const struct top_work *w)
+static int top_cuda_add_work(struct top_cuda *c, const struct top_work *w)
 {
-	const struct grt_device *device = grt_devices_of(&c->images.devices, image->number, w->gpu);
 	struct top_cuda_near *near = &c->near[(w->context + w->stream) % NEAR];
+	uint32_t image = w->image->number;
 
-	if (!device)
-		return -ENOMEM;
 	c->late += w->start < c->from && c->from > c->begun;
-	return top_cuda_count(c, device, NULL, w, false, &near->gpu)
-		       ?: top_cuda_count(c, device, image, w, false, &near->process)
-		       ?: top_cuda_count(c, device, image, w, true, &near->stream);
+	return top_cuda_count(c, w, WHOLE, UINT64_MAX, &near->gpu)
+		       ?: top_cuda_count(c, w, image, UINT64_MAX, &near->process)
+		       ?: top_cuda_count(c, w, image, (uint64_t)w->context << 32 | w->stream, &near->stream);
 }
 
 int top_cuda_event(struct top_cuda *c, const struct grt_event *e, struct top_stacks *stacks)
@@ -213,12 +222,14 @@ int top_cuda_event(struct top_cuda *c, const struct grt_event *e, struct top_sta
 	if (e->type != GRT_EV_LAUNCH && !work)
 		return 0;
 	image = grt_images_of(&c->images, e);
-	if (!image)
-		return -ENOMEM;
-	if (!work)
+	if (image && !work)
 		return top_stacks_launch(stacks, image, e);
+	w.image = image;
+	w.device = image ? grt_devices_of(&c->images.devices, image->number, w.gpu) : NULL;
+	if (!w.device)
+		return -ENOMEM;
 	return top_stacks_work(stacks, image, w.correlation, top_cuda_time_of(&w))
-		       ?: top_cuda_work(c, image, &w);
+		       ?: top_cuda_add_work(c, &w);
 }
 
 /* ------------------------------------------------------------------- an update */

@@ -96,7 +96,8 @@ int top_launches_launch(struct top_launches *l, const struct grt_image *image, c
 }
 
 /* Return: NULL: the launch is not there yet, or was forgotten */
-static uint32_t *top_launches_find(struct top_launches *l, const struct grt_image *image, uint64_t correlation)
+static uint32_t *top_launches_find(struct top_launches *l, const struct grt_image *image,
+				   uint64_t correlation)
 {
 	const struct grt_key key = top_launches_key(image, correlation);
 	struct top_launch_page *page = grt_keyed_near(&l->pages, l->worked, &key);
@@ -214,20 +215,36 @@ static void top_launches_drop(struct top_launches *l)
 
 #endif
 
-/** struct top_text - a text that is being written, up to @room bytes; the rest is cut */
+/**
+ * struct top_text - a text that is being written, up to @room bytes; the rest is cut
+ * @used: its length, with the rest
+ */
 struct top_text {
 	char *at;
 	size_t used;
 	size_t room;
 };
 
+static void top_text_put(struct top_text *t, const char *text)
+{
+	size_t len = strlen(text), left = t->used < t->room ? t->room - t->used - 1 : 0;
+	size_t fits = len < left ? len : left;
+
+	if (t->used < t->room) {
+		memcpy(t->at + t->used, text, fits);
+		t->at[t->used + fits] = '\0';
+	}
+	t->used += len;
+}
+
 static void top_text_add(struct top_text *t, const char *function, const char *file, uint32_t line)
 {
 	char *text = grt_frame_text(function, strlen(function), line ? file : NULL, line);
 
-	if (text && t->used < t->room)
-		t->used += (size_t)snprintf(t->at + t->used, t->room - t->used, "%s%s", t->used ? " < " : "",
-					    text);
+	if (text && t->used)
+		top_text_put(t, " < ");
+	if (text)
+		top_text_put(t, text);
 	free(text);
 }
 
