@@ -59,5 +59,6 @@ export -f perfetto gpu.grt
 export -f perfetto launches.grt
 export -f jsonl cpu.grt
 report launches.grt --by op
+top -i launches.grt -s 0.1 --json
 export -f parquet launches.grt -o tables
 END

@@ -171,14 +171,20 @@ static bool screen_has_value(const struct grt_column *c, const struct top *t, vo
 	return false;
 }
 
-/* Columns without any known value are left out, to make room for the others. */
+/* The title of the process has these for all rows. */
+static bool screen_is_titled(const struct grt_column *c)
+{
+	return screen.view == SCREEN_ONE && (!strcmp(c->name, "pid") || !strcmp(c->name, "process"));
+}
+
+/* Columns that say nothing are left out, to make room for the others. */
 static void screen_cut_columns(struct grt_column cut[COLUMNS], const struct grt_table *table,
 			       const struct top *t, void **rows, uint64_t n)
 {
 	unsigned int used = 0;
 
 	for (const struct grt_column *c = table->columns; c->name && used < COLUMNS - 1; c++)
-		if (c == table->columns || !n || screen_has_value(c, t, rows, n))
+		if (c == table->columns || (!screen_is_titled(c) && (!n || screen_has_value(c, t, rows, n))))
 			cut[used++] = *c;
 	cut[used] = (struct grt_column){.name = NULL};
 }
@@ -361,14 +367,27 @@ static int screen_put_gpus(const struct top *t, int y)
 	return ret ?: y;
 }
 
-static void screen_put_title(int y)
+/* Writes the process of SCREEN_ONE. Its name is unknown once it is on no GPU. */
+static void screen_name_one(const struct top *t, char *text, size_t room)
 {
-	char text[160];
+	const struct top_process *p = grt_keyed_oldest(&t->processes);
+	struct grt_cell cell = {.absent = true};
+	char name[GRT_ESCAPED_MAX(64)];
 
-	char one[24] = "";
+	while (p && p->pid != screen.pid)
+		p = grt_keyed_next(&t->processes, p);
+	if (p)
+		cell = grt_column_get(grt_column_find(&top_process_table, "process"), t, p);
+	grt_escape(GRT_ESCAPE_TERM, name, sizeof(name), cell.absent ? "" : cell.text, 64);
+	snprintf(text, room, " %" PRIu32 "%s%s", screen.pid, name[0] ? " " : "", name);
+}
+
+static void screen_put_title(const struct top *t, int y)
+{
+	char text[512], one[GRT_ESCAPED_MAX(64) + 16] = "";
 
 	if (screen.view == SCREEN_ONE)
-		snprintf(one, sizeof(one), " %" PRIu32, screen.pid);
+		screen_name_one(t, one, sizeof(one));
 	snprintf(text, sizeof(text), "%s%s by %s%s%s", kinds[screen.view].name, one,
 		 screen.sort[screen.view] ? screen.sort[screen.view]->name : "number",
 		 screen.filter[0] ? ", with " : "", screen.filter);
@@ -403,8 +422,8 @@ static int screen_put_stacks(const struct top *t, int y)
 {
 	struct screen_lines l;
 	void **rows;
-	int64_t n = screen_stacks(t, &rows);
-	int ret = n < 0 ? (int)n : screen_lines(&l, t, &top_stack_table, rows, (uint64_t)n);
+	int64_t n = screen_stacks(t, &rows), lines = n < LINES ? n : LINES;
+	int ret = n < 0 ? (int)n : screen_lines(&l, t, &top_stack_table, rows, (uint64_t)lines);
 
 	free(rows);
 	if (ret)
@@ -447,7 +466,7 @@ static int screen_put_table(const struct top *t, int y)
 		return ret;
 	}
 	ret = screen_filter(&l, rows);
-	screen_put_title(y++);
+	screen_put_title(t, y++);
 	if (l.header && l.rows) {
 		screen_remember_header(y, kinds[screen.view].table, l.header);
 		screen_put(y++, A_UNDERLINE, l.header);
@@ -585,6 +604,14 @@ static void screen_enter(void)
 	screen_turn_to(SCREEN_ONE);
 }
 
+/* A filter is for the rows that it was typed for: another table may have none with its text. */
+static void screen_leave(void)
+{
+	screen.filter[0] = '\0';
+	if (screen.view == SCREEN_ONE)
+		screen_turn_to(SCREEN_PROCESSES);
+}
+
 /* Finds the column whose name is at a position in the header, or next to it; NULL: none */
 static const struct grt_column *screen_column_at(const struct screen_header *h, int x)
 {
@@ -658,10 +685,8 @@ static int screen_key(struct top *t, int key)
 		screen.typing = true;
 	else if (screen_is_enter(key))
 		screen_enter();
-	else if (key == ESCAPE_KEY && screen.view == SCREEN_ONE)
-		screen_turn_to(SCREEN_PROCESSES);
 	else if (key == ESCAPE_KEY)
-		screen.filter[0] = '\0';
+		screen_leave();
 	else if (key == KEY_UP || key == KEY_DOWN || key == KEY_PPAGE || key == KEY_NPAGE ||
 		 key == KEY_HOME || key == KEY_END)
 		screen_move(key);

@@ -194,11 +194,12 @@ else
 	check "views, a filter and an order" exits 0
 	check "rings" says '^card0 +busy gfx +counters '
 	check "the number of rows that the filter leaves out" test "$(sed -n '/with itor/,/^---/p' <<<"$output" | grep -c game)" = 0
-	screen 80x24 'wait=^100  game' 'key=\n' 'wait=^process 100 by share' 'wait=^card0 +busy gfx +100  game' 'key=\e' 'wait=^processes by' \
+	screen 80x24 'wait=^100  game' 'key=\n' 'wait=^process 100 game by share$' 'wait=(?s)^device +ring +share .*^card0 +busy gfx ' \
+		'key=/busy gfx\n' 'wait=^process .*share, with busy gfx$' 'key=\e' 'wait=(?s)^processes by share$.*^101' \
 		'size=50x10' 'wait=(?s)\Agrtrace.*^pid  process.*^101.*^Tab' show 'size=100x30' 'wait=^pid .* source ' key=q -- "$GRTRACE" top -e power -s 0.3
 	check "Enter, Esc and other sizes" exits 0
 	check "ten lines of 50 columns are enough" test "$(sed '/^---/,$d' <<<"$output" | grep -cE '^(grtrace|device|card0|processes|pid|10|Tab|$)')" = 10
-	screen 80x24 'wait=^101 ' 'key=\t\t\t\n' 'wait=^process 100 by' 'key=\e' 'wait=^processes by' 'key=/itor\n\n' 'wait=^process 101 by' key=q -- \
+	screen 80x24 'wait=^101 ' 'key=\t\t\t\n' 'wait=^process 100 game by' 'key=\e' 'wait=^processes by' 'key=/itor\n\n' 'wait=^process 101 ed.x1b[^ ]* by' key=q -- \
 		"$GRTRACE" top -e power -s 0.3
 	check "keys that come together: each one refers to the rows after the one before it" exits 0
 	# nothing is known of waits and frames, whose columns are between memory and cgroup
@@ -206,9 +207,9 @@ else
 		'wait=^processes by pid' key=q -- "$GRTRACE" top -e power -s 0.3
 	check "s goes through the columns that are there" exits 0
 	SCREEN_TERM=screen screen 80x24 'wait=memory +runnable' 'wait=^101 ' 'click=memory +runnable' 'wait=^processes by memory' \
-		'click=ed.x1b' 'key=s' 'wait=^processes by [^m]' 'key=\n' 'wait=^process 101 by' 'wait=^hottest submit stacks: unknown; top --stack' \
+		'click=ed.x1b' 'key=s' 'wait=^processes by [^m]' 'key=\n' 'wait=^process 101 ed.x1b[^ ]* by' 'wait=^hottest submit stacks: unknown; top --stack' \
 		'key=\e' 'wait=^processes by' 'click=^pid' 'wait=^processes by pid' 'wheel=down' 'key=s' 'wait=^processes by process' 'key=\n' \
-		'wait=^process 100 by' 'key=\e' 'wait=^processes by' 'click=ed.x1b' 'key=\n' 'wait=^process 101 by' key=q -- "$GRTRACE" top -e power -s 0.3
+		'wait=^process 100 game by' 'key=\e' 'wait=^processes by' 'click=ed.x1b' 'key=\n' 'wait=^process 101 ed.x1b[^ ]* by' key=q -- "$GRTRACE" top -e power -s 0.3
 	check "the mouse: columns, a row, the wheel, an Enter right behind a click" exits 0
 	for n in 1 2; do
 		screen 100x24 'wait=^100  game .* %' 'key=r' "wait=wrote mine.grt$([ $n = 1 ] || echo .2): .* events" show key=q -- "$GRTRACE" top -e power -s 0.3 -o mine.grt
@@ -225,7 +226,7 @@ else
 		fdinfo $pid 1 >"sys/proc/$pid/fdinfo/3"
 	done
 	screen 80x24 'wait=^201  worker' 'key=\d\d\d\d\d\d\d\d\d\d\d\d\d\d\d\d\d\d\d\d' 'wait=(?s)\Agrtrace.*^219  worker.*^Tab' show \
-		'key=\u' 'key=\n' 'wait=^process [0-9]+ by' key=q -- "$GRTRACE" top -e power -s 0.3
+		'key=\u' 'key=\n' 'wait=^process [0-9]+ [^ ]+ by' key=q -- "$GRTRACE" top -e power -s 0.3
 	check "a mark below the last line moves the rows" says '^219  worker'
 	check "the rows above the mark are not shown" test -z "$(grep '^100 ' <<<"$output")"
 	screen 80x24 'wait=^100  game' -- timeout -s TERM 120 "$GRTRACE" top -e power -s 0.3 -n 2
