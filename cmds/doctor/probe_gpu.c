@@ -148,7 +148,9 @@ void probe_job_times(struct probe_result *r)
 		if (is_one_of(untold, list[i].name))
 			probe_add(r, "%s: its jobs are not seen", list[i].name);
 		else if (is_one_of(by_fence, list[i].name))
-			probe_add(r, "%s: its jobs are seen only by their fences: grtrace record -e fence --driver %s",
+			probe_add(r,
+				  "%s: its jobs are seen only by their fences: "
+				  "grtrace record -e fence --driver %s",
 				  list[i].name, list[i].name);
 		else if (grt_firmware_schedules(list[i].name))
 			probe_add(r, "%s: firmware schedules, so the start of a job is unknown",

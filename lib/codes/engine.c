@@ -14,7 +14,7 @@ struct ring_name {
 };
 
 static const struct ring_name ring_names[] = {
-#define GRT_RING_NAME(begin, ENGINE)	   {begin, GRT_ENGINE_##ENGINE, false},
+#define GRT_RING_NAME(begin, ENGINE) {begin, GRT_ENGINE_##ENGINE, false},
 #define GRT_RING_WHOLE_NAME(begin, ENGINE) {begin, GRT_ENGINE_##ENGINE, true},
 #include <grtrace/ring_names.def>
 #undef GRT_RING_WHOLE_NAME

@@ -29,8 +29,9 @@ static inline bool grt_firmware_schedules(const char *driver)
 }
 
 /**
- * grt_firmware_driver - the driver above that has a ring of the DRM scheduler with this name; "": none of them.
- * The scheduler's events do not name the driver. i915, whose engines have the names of xe's, has no such rings.
+ * grt_firmware_driver - the driver above that has a ring of the DRM scheduler with this name; "": none of
+ * them. The scheduler's events do not name the driver. i915, whose engines have the names of xe's, has no
+ * such rings.
  */
 static inline const char *grt_firmware_driver(const char *ring, size_t length)
 {

@@ -276,8 +276,8 @@ void ftrace_by_current(struct ftrace *f, struct grt_event *e);
 uint32_t ftrace_ring(struct ftrace *f, struct grt_span name, const char *driver, uint8_t *engine);
 
 /**
- * ftrace_ring_of - Return: the number of @driver's ring with this name of the GPU at the PCI address @gpu, which
- * is the field dev= of the scheduler's events; @engine: gets its engine
+ * ftrace_ring_of - Return: the number of @driver's ring with this name of the GPU at the PCI address @gpu,
+ * which is the field dev= of the scheduler's events; @engine: gets its engine
  */
 uint32_t ftrace_ring_of(struct ftrace *f, struct grt_span name, const char *driver, struct grt_span gpu,
 			uint8_t *engine);

@@ -16,7 +16,7 @@
 #include "common.h"
 #include "jobs.h"
 
-/* The module has the name that everyone knows: msm's device is driven by msm_dpu, etnaviv's by etnaviv-gpu. */
+/* The name of the module: msm's device is driven by msm_dpu, etnaviv's by etnaviv-gpu. */
 static __always_inline void ring_read_driver(struct grt_bpf_ring *r, struct device *dev)
 {
 	struct module *owner = BPF_CORE_READ(dev, driver, owner);

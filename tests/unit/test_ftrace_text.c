@@ -739,10 +739,11 @@ static void rings_by_their_names(void **state)
 	size_t rows = sizeof(row) / sizeof(row[0]);
 
 	for (size_t i = 0; i < rows; i++)
-		at += sprintf(at,
-			      "a-812 [000] ..... 1.%06zu: drm_sched_job_queue: dev=0000:03:00.0, fence=7:%zu, "
-			      "ring=%s, job count:0, hw job count:0, client_id:1\n",
-			      i + 1, i + 1, row[i].name);
+		at += sprintf(
+			at,
+			"a-812 [000] ..... 1.%06zu: drm_sched_job_queue: dev=0000:03:00.0, fence=7:%zu, "
+			"ring=%s, job count:0, hw job count:0, client_id:1\n",
+			i + 1, i + 1, row[i].name);
 	read_whole(f, text);
 	assert_int_equal(f->n, rows);
 	for (size_t i = 0; i < rows; i++) {
