@@ -654,7 +654,7 @@ static bool is_softgpu(const char *node)
 	char link[PATH_MAX], target[PATH_MAX];
 	ssize_t n;
 
-	snprintf(link, sizeof(link), "/sys/class/drm/%s/device/driver", node);
+	snprintf(link, sizeof(link), "/sys/class/drm/%s/device/driver/module", node);
 	n = readlink(link, target, sizeof(target) - 1);
 	if (n < 0)
 		return false;

@@ -125,13 +125,15 @@ void probe_gpus(struct probe_result *r)
 }
 
 /* Drivers whose jobs cannot be recorded: they do not use the DRM scheduler and have no events about jobs. */
-static const char *const untold[] = {"radeon",	   "vc4",	"vmwgfx", "tegra_drm",
-				     "host1x_drm", "intel_vpu", "qaic",	  "habanalabs"};
+static const char *const untold[] = {"tegra_drm", "host1x_drm", "qaic", "habanalabs", NULL};
 
-static bool is_untold(const char *driver)
+/* The same, but each job has a fence (Linux 6.1 to 7.2: dma_fence_init() in the submit). */
+static const char *const by_fence[] = {"radeon", "vc4", "vmwgfx", "intel_vpu", NULL};
+
+static bool is_one_of(const char *const *list, const char *driver)
 {
-	for (size_t i = 0; i < sizeof(untold) / sizeof(untold[0]); i++)
-		if (!strcmp(untold[i], driver))
+	for (; *list; list++)
+		if (!strcmp(*list, driver))
 			return true;
 	return false;
 }
@@ -143,8 +145,13 @@ void probe_job_times(struct probe_result *r)
 
 	probe_set(r, PROBE_WORKS, NULL, "%s", "");
 	for (int i = 0; i < n; i++) {
-		if (is_untold(list[i].name))
+		if (is_one_of(untold, list[i].name))
 			probe_add(r, "%s: its jobs are not seen", list[i].name);
+		else if (is_one_of(by_fence, list[i].name))
+			probe_add(r,
+				  "%s: its jobs are seen only by their fences: "
+				  "grtrace record -e fence --driver %s",
+				  list[i].name, list[i].name);
 		else if (grt_firmware_schedules(list[i].name))
 			probe_add(r, "%s: firmware schedules, so the start of a job is unknown",
 				  list[i].name);

@@ -24,9 +24,12 @@
 static const struct {
 	const char *begin;
 	u8 engine;
+	size_t compared;
 } names[] = {
-#define GRT_RING_NAME(begin, ENGINE) { begin, GRT_ENGINE_##ENGINE },
+#define GRT_RING_NAME(begin, ENGINE) { begin, GRT_ENGINE_##ENGINE, sizeof(begin) - 1 },
+#define GRT_RING_WHOLE_NAME(name, ENGINE) { name, GRT_ENGINE_##ENGINE, sizeof(name) },
 #include <grtrace/ring_names.def>
+#undef GRT_RING_WHOLE_NAME
 #undef GRT_RING_NAME
 };
 
@@ -108,7 +111,7 @@ enum grt_engine grtrace_engine_of_ring(const char *name)
 	unsigned int i;
 
 	for (i = 0; i < ARRAY_SIZE(names); i++)
-		if (!strncmp(name, names[i].begin, strlen(names[i].begin)))
+		if (!strncmp(name, names[i].begin, names[i].compared))
 			return names[i].engine;
 	return GRT_ENGINE_UNKNOWN;
 }

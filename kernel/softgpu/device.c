@@ -5,6 +5,7 @@
  */
 #define pr_fmt(fmt) "grtrace_softgpu: " fmt
 
+#include <linux/mod_devicetable.h>
 #include <linux/module.h>
 #include <linux/platform_device.h>
 #include <linux/rcupdate.h>
@@ -160,8 +161,12 @@ static int __init device_softgpu_probe(struct platform_device *pdev)
 }
 
 /* No remove: the device exists until the module is unloaded, see softgpu_exit(). */
+static const struct platform_device_id device_ids[] = { { GRTRACE_SOFTGPU_DRIVER }, {} };
+
+/* Not the module's name, as with msm and etnaviv: rings have the module's. */
 static struct platform_driver platform_driver = {
-	.driver.name = GRTRACE_SOFTGPU_DRIVER,
+	.driver.name = "softgpu-core",
+	.id_table = device_ids,
 };
 
 static bool __init device_allowed(const char *name, unsigned int value, unsigned int min, unsigned int max)

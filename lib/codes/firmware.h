@@ -28,4 +28,35 @@ static inline bool grt_firmware_schedules(const char *driver)
 	return false;
 }
 
+/**
+ * grt_firmware_driver - the driver above that has a ring of the DRM scheduler with this name; "": none of
+ * them. The scheduler's events do not name the driver. i915, whose engines have the names of xe's, has no
+ * such rings.
+ */
+static inline const char *grt_firmware_driver(const char *ring, size_t length)
+{
+	static const struct {
+		const char *begin, *driver;
+	} rows[] = {
+		{"rcs", "xe"},
+		{"bcs", "xe"},
+		{"ccs", "xe"},
+		{"vcs", "xe"},
+		{"vecs", "xe"},
+		{"gsccs", "xe"},
+		{"panthor-", "panthor"},
+		{"nouveau_sched", "nouveau"},
+		{"pvr-queue", "powervr"},
+		{"amdxdna_js", "amdxdna"},
+	};
+
+	for (size_t i = 0; length && i < sizeof(rows) / sizeof(rows[0]); i++) {
+		size_t n = strlen(rows[i].begin);
+
+		if (*ring == *rows[i].begin && n <= length && !memcmp(ring, rows[i].begin, n))
+			return rows[i].driver;
+	}
+	return "";
+}
+
 #endif /* GRT_CODES_FIRMWARE_H */

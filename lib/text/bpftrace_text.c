@@ -30,6 +30,7 @@
  */
 #include "codes/codes.h"
 #include "base/day.h"
+#include "codes/firmware.h"
 #include "codes/pci.h"
 #include "text_input.h"
 
@@ -442,7 +443,7 @@ static bool read_scheduler_job(struct row *r, struct job_row *j)
 	if (!read_job(r, j, &ring) || !column_number_or_none(r, &j->queued))
 		return false;
 	detail(r, "hw=", &j->hw);
-	bpftrace_text_name_ring(r, j, ring, "");
+	bpftrace_text_name_ring(r, j, ring, grt_firmware_driver(ring.at, ring.len));
 	bpftrace_text_identify(r, j);
 	return j->known;
 }

@@ -4,8 +4,10 @@
  *
  * msm (drivers/gpu/drm/msm/msm_gpu_trace.h, Linux 6.12): a submit has a number that is unique on its device.
  * The line of its retirement has the counter's values at which the GPU began and ended it. The line of its
- * flush has the value of this counter (19.2 MHz), too, so the values can be converted to times. If the text
- * has the scheduler's events, they report the same jobs, and the events of msm are ignored.
+ * flush has the value of this counter (19.2 MHz), too, so the values can be converted to times. In Linux 7.2
+ * those of the retirement are of a counter that preemption saves, so they count only between flush and
+ * retirement. If the text has the scheduler's events, they report the same jobs, and the events of msm are
+ * ignored.
  *
  * mali (mali_linux_trace.h of ARM's kbase driver): the GPU has job slots, each of which runs its jobs in the
  * order in which it gets them. The line of a job's begin names its process. The line of an end names only the

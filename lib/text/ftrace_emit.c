@@ -44,9 +44,11 @@ uint32_t ftrace_ring(struct ftrace *f, struct grt_span name, const char *driver,
 	return grt_text_ring(f->t, f->l.time, name.at, name.len, driver, strlen(driver), engine);
 }
 
-uint32_t ftrace_ring_of(struct ftrace *f, struct grt_span name, struct grt_span gpu, uint8_t *engine)
+uint32_t ftrace_ring_of(struct ftrace *f, struct grt_span name, const char *driver, struct grt_span gpu,
+			uint8_t *engine)
 {
-	return grt_text_ring_of(f->t, f->l.time, name.at, name.len, NULL, 0, gpu.at, gpu.len, engine);
+	return grt_text_ring_of(f->t, f->l.time, name.at, name.len, driver, strlen(driver), gpu.at, gpu.len,
+				engine);
 }
 
 struct ftrace_job *ftrace_job_of(struct ftrace *f, uint64_t ctx, uint64_t seqno)

@@ -276,10 +276,11 @@ void ftrace_by_current(struct ftrace *f, struct grt_event *e);
 uint32_t ftrace_ring(struct ftrace *f, struct grt_span name, const char *driver, uint8_t *engine);
 
 /**
- * ftrace_ring_of - Return: the number of the ring with this name of the GPU at the PCI address @gpu, which is
- * the field dev= of the scheduler's events; @engine: gets its engine
+ * ftrace_ring_of - Return: the number of @driver's ring with this name of the GPU at the PCI address @gpu,
+ * which is the field dev= of the scheduler's events; @engine: gets its engine
  */
-uint32_t ftrace_ring_of(struct ftrace *f, struct grt_span name, struct grt_span gpu, uint8_t *engine);
+uint32_t ftrace_ring_of(struct ftrace *f, struct grt_span name, const char *driver, struct grt_span gpu,
+			uint8_t *engine);
 
 /** ftrace_job_of - Return: the job with the fence (@ctx, @seqno); it is made if there is none */
 struct ftrace_job *ftrace_job_of(struct ftrace *f, uint64_t ctx, uint64_t seqno);

@@ -11,6 +11,7 @@
 #include "ftrace_arm.h"
 #include "ftrace_module.h"
 #include "ftrace_xe.h"
+#include "codes/firmware.h"
 #include "codes/pci.h"
 
 /* The part of the kernel that reports a wait. */
@@ -36,6 +37,7 @@ enum counter_what {
 	COUNTER_MEMORY,
 	COUNTER_FREQUENCY,
 	COUNTER_INTEL_FREQUENCY,
+	COUNTER_MSM_FREQUENCY,
 	COUNTER_WORK,
 };
 
@@ -108,7 +110,7 @@ static void ftrace_events_name_ring(struct ftrace *f, struct sched_fields *s, st
 	s->ring = GRT_RING_NONE;
 	s->engine = GRT_ENGINE_UNKNOWN;
 	if (name.len)
-		s->ring = ftrace_ring(f, name, "", &s->engine);
+		s->ring = ftrace_ring(f, name, grt_firmware_driver(name.at, name.len), &s->engine);
 }
 
 static bool sched_fields(struct ftrace *f, struct sched_fields *s)
@@ -331,7 +333,7 @@ static struct ftrace_job *fence_job(struct ftrace *f)
 	if (!fence_field(f, &ctx, &seqno) || !ctx || !ring_field(f, &ring))
 		return NULL;
 	job = ftrace_job_of(f, ctx, seqno);
-	id = ftrace_ring_of(f, ring, dev, &engine);
+	id = ftrace_ring_of(f, ring, grt_firmware_driver(ring.at, ring.len), dev, &engine);
 	ftrace_place_job(job, id, engine, ftrace_device_of(f, dev));
 	return job;
 }
@@ -1005,6 +1007,7 @@ static const struct counter counters[] = {
 	[COUNTER_MEMORY] = {"gpu_mem_total", "bytes", "size=", "pid="},
 	[COUNTER_FREQUENCY] = {"gpu_frequency", "kHz", "state=", NULL},
 	[COUNTER_INTEL_FREQUENCY] = {"intel_gpu_frequency", "MHz", "new_freq=", NULL},
+	[COUNTER_MSM_FREQUENCY] = {"msm_gpu_frequency", "MHz", "new_freq=", NULL},
 	[COUNTER_WORK] = {"gpu_work_period", "ns", "total_active_duration_ns=", "uid="},
 };
 

@@ -82,7 +82,7 @@ static void xe_place(struct ftrace *f, struct ftrace_job *job, struct grt_span d
 		return;
 	class = xe_class(f, has_gt ? &gt : NULL, guc_id);
 	n = snprintf(name, sizeof(name), "%s%u", class ? xe_classes[class - 1] : "guc", grt_u32(guc_id));
-	ring = ftrace_ring_of(f, (struct grt_span){name, (size_t)n}, dev, &engine);
+	ring = ftrace_ring_of(f, (struct grt_span){name, (size_t)n}, "xe", dev, &engine);
 	ftrace_place_job(job, ring, engine, ftrace_device_of(f, dev));
 }
 

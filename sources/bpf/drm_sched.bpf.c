@@ -16,16 +16,23 @@
 #include "common.h"
 #include "jobs.h"
 
+/* The name of the module: msm's device is driven by msm_dpu, etnaviv's by etnaviv-gpu. */
+static __always_inline void ring_read_driver(struct grt_bpf_ring *r, struct device *dev)
+{
+	struct module *owner = BPF_CORE_READ(dev, driver, owner);
+	const char *text = owner ? owner->name : BPF_CORE_READ(dev, driver, name);
+
+	bpf_probe_read_kernel_str(r->driver, sizeof(r->driver), text);
+}
+
 static __always_inline struct grt_bpf_ring *ring_new(const struct grt_bpf_ring_key *key)
 {
 	struct device *dev = (void *)key->device;
 	struct grt_bpf_ring r = {};
-	const char *text;
 
 	__builtin_memcpy(r.name, key->name, sizeof(r.name));
 	if (dev) {
-		text = BPF_CORE_READ(dev, driver, name);
-		bpf_probe_read_kernel_str(r.driver, sizeof(r.driver), text);
+		ring_read_driver(&r, dev);
 		ring_read_bus(&r, dev);
 	}
 	return ring_add(key, &r);

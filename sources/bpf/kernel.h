@@ -112,8 +112,13 @@ struct task_struct___before_5_14 {
 	long state;
 };
 
+struct module {
+	char name[1]; /* only its place is used */
+};
+
 struct device_driver {
 	const char *name;
+	struct module *owner;
 };
 
 struct kobject {

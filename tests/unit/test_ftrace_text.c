@@ -713,6 +713,45 @@ static void amdgpu_of_today(void **state)
 	assert_int_equal(f->r[1].e.device, 3 << 8);
 }
 
+/* The scheduler's events do not name the driver: it follows from names of rings that only one driver has. */
+static void rings_by_their_names(void **state)
+{
+	static const struct {
+		const char *name, *driver;
+		unsigned int engine;
+	} row[] = {
+		{"gp", "", GRT_ENGINE_GRAPHICS},
+		{"pp", "", GRT_ENGINE_GRAPHICS},
+		{"pp0", "", GRT_ENGINE_UNKNOWN},
+		{"gpu1", "", GRT_ENGINE_UNKNOWN},
+		{"fragment", "", GRT_ENGINE_GRAPHICS},
+		{"vertex-tiler", "", GRT_ENGINE_GRAPHICS},
+		{"compute-only", "", GRT_ENGINE_COMPUTE},
+		{"v3d_csd", "", GRT_ENGINE_COMPUTE},
+		{"rcs17", "xe", GRT_ENGINE_GRAPHICS},
+		{"panthor-queue-14-0-1", "panthor", GRT_ENGINE_UNKNOWN},
+		{"nouveau_sched", "nouveau", GRT_ENGINE_UNKNOWN},
+		{"pvr-queue", "powervr", GRT_ENGINE_UNKNOWN},
+		{"amdxdna_js", "amdxdna", GRT_ENGINE_UNKNOWN},
+	};
+	struct fixture *f = *state;
+	char text[4096] = "", *at = text;
+	size_t rows = sizeof(row) / sizeof(row[0]);
+
+	for (size_t i = 0; i < rows; i++)
+		at += sprintf(
+			at,
+			"a-812 [000] ..... 1.%06zu: drm_sched_job_queue: dev=0000:03:00.0, fence=7:%zu, "
+			"ring=%s, job count:0, hw job count:0, client_id:1\n",
+			i + 1, i + 1, row[i].name);
+	read_whole(f, text);
+	assert_int_equal(f->n, rows);
+	for (size_t i = 0; i < rows; i++) {
+		check_name(f, GRT_NAME_RING, f->r[i].e.ring, row[i].name, row[i].driver);
+		assert_int_equal(f->r[i].e.engine, row[i].engine);
+	}
+}
+
 /*
  * By the TP_printk() of Linux 6.17, drivers/gpu/drm/scheduler/gpu_scheduler_trace.h: drm_sched_job prints
  * "dev=%s, fence=%llu:%llu, ring=%s, job count:%u, hw job count:%d, client_id:%llu", drm_sched_job_done
@@ -1171,6 +1210,7 @@ int main(void)
 		T(oldest_scheduler),
 		T(amdgpu_and_scheduler_tell_of_one_job),
 		T(amdgpu_of_today),
+		T(rings_by_their_names),
 		T(rings_of_two_gpus),
 		T(dependencies_of_yesterday),
 		T(names_of_fences_may_hold_blanks),

@@ -206,10 +206,11 @@ csv_columns() { # FILE COLUMN...
 		{ for (i = 1; i <= n; i++) printf "%s%s", $at[w[i]], i < n ? " " : "\n" }' "$1"
 }
 
-# A job of a ring that is left out has a fence of no job: whoever waits for it is told when it is signalled.
+# A job of a ring that is left out has a fence of no job: whoever waits for it is told when it is signalled. The driver
+# is given by its module's name, which is not that of its platform driver.
 fences_of_no_job() {
 	for i in 1 2 3 4 5; do printf '0 sdma 3ms id=a%s\n0 gfx 1ms after=a%s\n' $i $i; done >half
-	"$GRTRACE" record -e drm --ring gfx_0 -o half.grt -- "$player" -q -o half.csv half 2>err
+	"$GRTRACE" record -e drm --driver grtrace_softgpu --ring gfx_0 -o half.grt -- "$player" -q -o half.csv half 2>err
 	"$GRTRACE" dump half.grt >half.txt
 	output=$(cat err half.txt)
 	check "$mode, fences of no job: each that a job waits for, when it is signalled" \
