@@ -151,23 +151,27 @@ struct parquet_pages {
  * @pairs, @pair_count: pairs for the footer
  * @behind: columns of the group that @thread writes while it @runs; NULL: no group was written by a thread
  * @error: a negative errno: nothing more is written
+ * @pages: last, far from what changes with each row: the thread changes it meanwhile
  */
 struct parquet {
 	struct grt_writer w;
 	struct parquet_marks marked[MARKS];
-	char table[64];
-	struct parquet_column column[GRT_COLUMNS_MAX + MARKS];
 	unsigned int columns;
 	uint32_t rows;
+	int error;
+	bool runs;
+	pthread_t thread;
+	struct parquet_column *behind;
 	struct bytes list;
 	struct bytes pairs;
 	uint32_t pair_count;
+	char table[64];
+	struct parquet_column column[GRT_COLUMNS_MAX + MARKS];
 	struct parquet_pages pages;
-	struct parquet_column *behind;
-	pthread_t thread;
-	bool runs;
-	int error;
 };
+
+_Static_assert(offsetof(struct parquet, pages) >= offsetof(struct parquet, column[2]),
+	       "what two threads change is in different cache lines");
 
 static struct parquet *parquet_of(struct grt_writer *w)
 {
