@@ -21,7 +21,7 @@
  * struct grt_launch_stub - what is known of each page
  * @at: its place in the file, for @stored entries; 0 entries: none yet
  * @page: NULL: it is in the file only
- * @open: it has launches that no flush has processed
+ * @open: of the page, if it is in the file only
  */
 struct grt_launch_stub {
 	uint64_t number;
@@ -73,8 +73,7 @@ static bool launch_pages_store(struct grt_launch_pages *l, struct grt_launch_pag
 
 /* --------------------------------------------------------- pages in memory */
 
-/* Room for @n launches. Return: 0 or -ENOMEM */
-static int launch_pages_room(const struct grt_launch_pages *l, struct grt_launch_page *p, unsigned int n)
+int grt_launch_pages_room(const struct grt_launch_pages *l, struct grt_launch_page *p, unsigned int n)
 {
 	uint16_t room = p->room;
 
@@ -102,6 +101,7 @@ static struct grt_launch_page *launch_pages_leave(struct grt_launch_pages *l)
 	if (l->stuck)
 		return NULL;
 	l->stub[p->id].page = NULL;
+	l->stub[p->id].open = p->open;
 	for (int i = 0; i < GRT_RECENTS; i++)
 		if (l->recent[i] == p)
 			l->recent[i] = NULL;
@@ -132,6 +132,7 @@ static void launch_pages_take(struct grt_launch_pages *l, uint32_t id, struct gr
 				      .image = l->stub[id].image,
 				      .id = id,
 				      .called = true,
+				      .open = l->stub[id].open,
 				      .room = p->room,
 				      .entry = p->entry,
 				      .begin = p->begin};
@@ -145,7 +146,7 @@ static int launch_pages_read(struct grt_launch_pages *l, const struct grt_launch
 	ssize_t got;
 	size_t size;
 
-	if (launch_pages_room(l, p, s->stored))
+	if (grt_launch_pages_room(l, p, s->stored))
 		return -ENOMEM;
 	p->used = s->stored;
 	size = launch_pages_pieces(l, p, piece);
@@ -188,9 +189,8 @@ static bool launch_pages_same(const void *owner, uint32_t id, const void *key)
 	return s->image == k->image && s->number == k->number;
 }
 
-static __attribute__((noinline)) int launch_pages_search(struct grt_launch_pages *l, uint32_t image,
-							 uint64_t number, enum grt_launch_recent recent,
-							 struct grt_launch_page **out)
+int grt_launch_pages_search(struct grt_launch_pages *l, uint32_t image, uint64_t number,
+			    enum grt_launch_recent recent, struct grt_launch_page **out)
 {
 	const struct launch_page_key k = {image, number};
 	uint32_t id = grt_index_find(&l->index, grt_hash(&l->key, number, image), launch_pages_same, l, &k);
@@ -201,17 +201,6 @@ static __attribute__((noinline)) int launch_pages_search(struct grt_launch_pages
 	else
 		l->recent[recent] = *out;
 	return ret;
-}
-
-int grt_launch_pages_find(struct grt_launch_pages *l, uint32_t image, uint64_t correlation,
-			  enum grt_launch_recent recent, struct grt_launch_page **out)
-{
-	const uint64_t number = correlation >> GRT_LAUNCH_PAGE_BITS;
-
-	*out = l->recent[recent];
-	if (*out && (*out)->image == image && (*out)->number == number)
-		return 0;
-	return launch_pages_search(l, image, number, recent, out);
 }
 
 int grt_launch_pages_add(struct grt_launch_pages *l, uint32_t image, uint64_t correlation,
@@ -236,32 +225,12 @@ int grt_launch_pages_add(struct grt_launch_pages *l, uint32_t image, uint64_t co
 	return 0;
 }
 
-int grt_launch_pages_put(struct grt_launch_pages *l, struct grt_launch_page *p, uint64_t correlation,
-			 const struct grt_launch_entry *entry, uint64_t begin)
-{
-	unsigned int at = correlation % GRT_LAUNCH_PAGE_IDS;
-
-	if (launch_pages_room(l, p, p->used + 1U))
-		return -ENOMEM;
-	p->present[at / 64] |= 1ULL << at % 64;
-	p->place[at] = (uint8_t)p->used;
-	if (l->begins)
-		p->begin[p->used] = begin;
-	p->entry[p->used++] = *entry;
-	p->changed = true;
-	l->stub[p->id].open = true;
-	return 0;
-}
-
 int grt_launch_pages_open(struct grt_launch_pages *l, uint32_t id, struct grt_launch_page **out)
 {
-	*out = NULL;
-	return l->stub[id].open ? launch_pages_load(l, id, out) : 0;
-}
+	const struct grt_launch_stub *s = &l->stub[id];
 
-void grt_launch_pages_end(struct grt_launch_pages *l, const struct grt_launch_page *p)
-{
-	l->stub[p->id].open = false;
+	*out = NULL;
+	return (s->page ? s->page->open : s->open) ? launch_pages_load(l, id, out) : 0;
 }
 
 void grt_launch_pages_free(struct grt_launch_pages *l)

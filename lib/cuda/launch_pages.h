@@ -42,9 +42,9 @@ struct grt_launch_entry {
  * struct grt_launch_page - launches of GRT_LAUNCH_PAGE_IDS ids. Whoever changes @entry sets @changed
  * @id: its number among all pages
  * @called: it was looked for since the pages in memory were last gone through
+ * @open: it has launches that no flush has processed
  * @begin: NULL if no analysis needs the begins
- * @ended: a flush has processed the launch; the file need not have the last state of it, because all launches
- *	of a page have ended after grt_launch_pages_end()
+ * @ended: a flush has processed the launch; in the file, only of a page that is @open
  * @present, @place: by id, whether there is a launch, and its place in @entry and @begin; these members, from
  *	@present on, are in the file
  */
@@ -56,6 +56,7 @@ struct grt_launch_page {
 	uint16_t room;
 	bool called;
 	bool changed;
+	bool open;
 	struct grt_launch_entry *entry;
 	uint64_t *begin;
 	uint64_t present[GRT_LAUNCH_PAGE_IDS / 64];
@@ -93,30 +94,57 @@ struct grt_launch_pages {
 
 void grt_launch_pages_init(struct grt_launch_pages *l, bool begins);
 
+/** grt_launch_pages_search - what grt_launch_pages_find() calls for a page that is not a recent one */
+int grt_launch_pages_search(struct grt_launch_pages *l, uint32_t image, uint64_t number,
+			    enum grt_launch_recent recent, struct grt_launch_page **out);
+
 /**
  * grt_launch_pages_find - the page of an id. A page is valid until the next call of a function of this header
  * Return: 0, with *@out NULL if there is no such page; or a negative errno: it cannot be read
  */
-int grt_launch_pages_find(struct grt_launch_pages *l, uint32_t image, uint64_t correlation,
-			  enum grt_launch_recent recent, struct grt_launch_page **out);
+static inline int grt_launch_pages_find(struct grt_launch_pages *l, uint32_t image, uint64_t correlation,
+					enum grt_launch_recent recent, struct grt_launch_page **out)
+{
+	const uint64_t number = correlation >> GRT_LAUNCH_PAGE_BITS;
+	struct grt_launch_page *p = l->recent[recent];
+
+	if (!p || p->image != image || p->number != number)
+		return grt_launch_pages_search(l, image, number, recent, out);
+	*out = p;
+	return 0;
+}
 
 /** grt_launch_pages_add - a new page for an id that has none. Return: 0 or a negative errno */
 int grt_launch_pages_add(struct grt_launch_pages *l, uint32_t image, uint64_t correlation,
 			 struct grt_launch_page **out);
 
+/** grt_launch_pages_room - makes room for at least @n launches in a page. Return: 0 or -ENOMEM */
+int grt_launch_pages_room(const struct grt_launch_pages *l, struct grt_launch_page *p, unsigned int n);
+
 /** grt_launch_pages_put - adds a launch to the page of its id. Return: 0 or -ENOMEM */
-int grt_launch_pages_put(struct grt_launch_pages *l, struct grt_launch_page *p, uint64_t correlation,
-			 const struct grt_launch_entry *entry, uint64_t begin);
+static inline int grt_launch_pages_put(struct grt_launch_pages *l, struct grt_launch_page *p,
+				       uint64_t correlation, const struct grt_launch_entry *entry,
+				       uint64_t begin)
+{
+	unsigned int at = correlation % GRT_LAUNCH_PAGE_IDS;
+
+	if (__builtin_expect(p->used >= p->room, 0) && grt_launch_pages_room(l, p, p->used + 1U))
+		return -ENOMEM;
+	p->present[at / 64] |= 1ULL << at % 64;
+	p->place[at] = (uint8_t)p->used;
+	if (l->begins)
+		p->begin[p->used] = begin;
+	p->entry[p->used++] = *entry;
+	p->changed = true;
+	p->open = true;
+	return 0;
+}
 
 /**
- * grt_launch_pages_open - the page with the number @id, if grt_launch_pages_end() was not called for it after
- * its last launch
+ * grt_launch_pages_open - the page with the number @id, if it has launches that no flush has processed
  * Return: as grt_launch_pages_find()
  */
 int grt_launch_pages_open(struct grt_launch_pages *l, uint32_t id, struct grt_launch_page **out);
-
-/** grt_launch_pages_end - all launches of the page have ended */
-void grt_launch_pages_end(struct grt_launch_pages *l, const struct grt_launch_page *p);
 
 void grt_launch_pages_free(struct grt_launch_pages *l);
 

@@ -189,8 +189,8 @@ void grt_launches_outside(struct grt_launches *l,
  * Finds a launch. Return: its place in *@page; -ENOENT: there is none, *@page is the page of its id or NULL;
  * or another negative errno
  */
-static int find_entry(struct grt_launches *l, uint32_t image, uint64_t correlation,
-		      enum grt_launch_recent recent, struct grt_launch_page **page)
+static inline int find_entry(struct grt_launches *l, uint32_t image, uint64_t correlation,
+			     enum grt_launch_recent recent, struct grt_launch_page **page)
 {
 	unsigned int at = correlation % GRT_LAUNCH_PAGE_IDS;
 	int ret;
@@ -662,8 +662,7 @@ static int end_page(struct grt_launches *l, struct grt_launch_page *p)
 			p->ended[i] |= 1ULL << bit;
 			ret = end_launch(l, p, 64 * i + bit);
 		}
-	if (!ret)
-		grt_launch_pages_end(&l->pages, p);
+	p->open = ret != 0;
 	return ret;
 }
 
