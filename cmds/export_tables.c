@@ -40,6 +40,7 @@ struct table_dir_file;
  * @path: DIR, as typed
  * @place: path of its files after the table's name; @ending: ending of their names
  * @file, @used: the open files
+ * @made, @mades: the directories that did not exist, each after the one that it is in
  * @err: why a file was not opened
  */
 struct table_dir {
@@ -48,10 +49,10 @@ struct table_dir {
 	const char *ending;
 	struct table_dir_file **file;
 	unsigned int used;
+	char **made;
+	unsigned int mades;
 	struct grt_err err;
 };
-
-/* A directory of tables. */
 
 /* The name of a directory that engines read as NULL. */
 #define NO_VALUE "__HIVE_DEFAULT_PARTITION__"
@@ -116,14 +117,29 @@ static void table_dir_begin(struct table_dir *d, const char *path, const char *e
 	snprintf(d->place, sizeof(d->place), "host=%s/date=%s/%s", host_name, date, name);
 }
 
+/* Makes a directory unless it exists, and remembers it then. */
+static int table_dir_make(struct table_dir *d, const char *path)
+{
+	char *name = strdup(path);
+	bool made = false;
+	int ret =
+		name && !grt_grow_one(&d->made, d->mades) ? outfile_directory(path, &made, &d->err) : -ENOMEM;
+
+	if (made)
+		d->made[d->mades++] = name;
+	else
+		free(name);
+	return ret;
+}
+
 /* Makes all missing directories on the path of a file. */
-static int table_dir_make_way(char *path, struct grt_err *err)
+static int table_dir_make_way(struct table_dir *d, char *path)
 {
 	int ret = 0;
 
 	for (char *slash = strchr(path + 1, '/'); slash && !ret; slash = strchr(slash + 1, '/')) {
 		*slash = '\0';
-		ret = outfile_directory(path, err);
+		ret = table_dir_make(d, path);
 		*slash = '/';
 	}
 	return ret;
@@ -141,7 +157,7 @@ static FILE *table_dir_open(void *arg, const char *table)
 	if ((size_t)snprintf(f->path, sizeof(f->path), "%s/%s/%s.%s", d->path, table, d->place, d->ending) >=
 	    sizeof(f->path))
 		goto failed;
-	ret = table_dir_make_way(f->path, &d->err) ?: outfile_open(&f->out, f->path, &d->err);
+	ret = table_dir_make_way(d, f->path) ?: outfile_open(&f->out, f->path, &d->err);
 	if (ret)
 		goto failed;
 	d->file[d->used++] = f;
@@ -179,7 +195,7 @@ static int table_dir_keep(struct table_dir *d, struct grt_err *err)
 	return ret;
 }
 
-/* Closes the files and removes those without their final path. */
+/* Closes the files and removes those without their final path, then what directories are empty after that. */
 static void table_dir_drop(struct table_dir *d)
 {
 	for (unsigned int i = 0; i < d->used; i++) {
@@ -191,6 +207,12 @@ static void table_dir_drop(struct table_dir *d)
 	free(d->file);
 	d->file = NULL;
 	d->used = 0;
+	while (d->mades) {
+		outfile_directory_drop(d->made[--d->mades]);
+		free(d->made[d->mades]);
+	}
+	free(d->made);
+	d->made = NULL;
 }
 
 /* --------------------------------------------------------- export tables */

@@ -158,14 +158,22 @@ int outfile_open(struct outfile *o, const char *path, struct grt_err *err)
 	return ret;
 }
 
-int outfile_directory(const char *path, struct grt_err *err)
+int outfile_directory(const char *path, bool *made, struct grt_err *err)
 {
 	int ret;
 
 	outfile_begin_at(path);
-	ret = mkdir(path, 0700) && errno != EEXIST ? errno : 0;
+	ret = mkdir(path, 0700) ? errno : 0;
 	as_user_end();
-	return ret ? outfile_open_failed(path, ret, err) : 0;
+	*made = !ret;
+	return ret && ret != EEXIST ? outfile_open_failed(path, ret, err) : 0;
+}
+
+void outfile_directory_drop(const char *path)
+{
+	outfile_begin_at(path);
+	rmdir(path);
+	as_user_end();
 }
 
 int outfile_now(struct outfile *o, const char *path, struct grt_err *err)

@@ -40,8 +40,15 @@ int outfile_now(struct outfile *o, const char *path, struct grt_err *err);
 /** outfile_fix - what to type if a file or directory cannot be made because of this errno; NULL: unknown */
 const char *outfile_fix(int code);
 
-/** outfile_directory - creates a directory, mode 0700, unless it exists. Return: 0 or a negative errno */
-int outfile_directory(const char *path, struct grt_err *err);
+/**
+ * outfile_directory - creates a directory, mode 0700, unless it exists
+ * @made: whether it did not exist
+ * Return: 0 or a negative errno
+ */
+int outfile_directory(const char *path, bool *made, struct grt_err *err);
+
+/** outfile_directory_drop - removes a directory if it is empty */
+void outfile_directory_drop(const char *path);
 
 /**
  * outfile_keep - renames the file to its path and closes it

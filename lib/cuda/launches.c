@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /*
- * Correlation ids increase by one with every call, so launches are stored in pages of neighbouring ids,
- * which have room for those ids that are launches. Work whose launch has not arrived yet (the work may have
+ * Launches are stored by id, see launch_pages.h. Work whose launch has not arrived yet (the work may have
  * ended before the call returned) waits, at most until the end of the trace.
  */
 #include "launches.h"
@@ -16,6 +15,7 @@
 #include "base/keyed.h"
 #include "base/sized.h"
 #include "codes/cuda_codes.h"
+#include "launch_pages.h"
 
 /* ----------------------------------------------------------- graph nodes */
 
@@ -92,9 +92,6 @@ static void graph_nodes_free(struct grt_graph_nodes *g)
 
 /* -------------------------------------------------------------- launches */
 
-#define PAGE_BITS 8
-#define PAGE_IDS (1U << PAGE_BITS)
-
 /**
  * struct caller - properties that many launches have in common
  * @how: @call, @failed and @captured, for comparisons
@@ -110,44 +107,8 @@ struct caller {
 	bool captured;
 };
 
-/* Limit for the number of a caller, which must fit into entry.caller. */
-#define CALLERS_MAX (1U << 29)
-
-/**
- * struct entry - a launch
- * @seen: work came of it; @handed: and was delivered
- * @outside: of the requested time
- */
-struct entry {
-	uint32_t node;
-	uint32_t caller : 29;
-	uint32_t seen : 1;
-	uint32_t handed : 1;
-	uint32_t outside : 1;
-};
-
-/**
- * struct page - launches of PAGE_IDS ids
- * @place: by id, the place in @entry and @begin, if @present
- * @ended: a flush has processed the page
- * @begin: NULL if no analysis needs the begins
- */
-struct page {
-	uint32_t image;
-	uint64_t number;
-	uint16_t used;
-	uint16_t room;
-	struct entry *entry;
-	uint64_t *begin;
-	uint8_t place[PAGE_IDS];
-	uint64_t present[PAGE_IDS / 64];
-	uint64_t ended[PAGE_IDS / 64];
-};
-
 /* The last callers, by thread. */
 #define RECENT_CALLERS 16U
-
-enum recent { RECENT_LAUNCH, RECENT_WORK, RECENTS };
 
 /* Most work that waits; a trace without launches would otherwise take all memory. */
 #define WAITS_MAX (1U << 30)
@@ -169,8 +130,7 @@ struct waiting {
 	};
 };
 
-/** struct grt_launches - @outside: see grt_launches_outside(); @recent: the pages of the last launch and of
- * the last work: ids grow by one, work comes about in the order of its launches */
+/** struct grt_launches - @outside: see grt_launches_outside() */
 struct grt_launches {
 	struct grt_launches_sink sink;
 	int (*outside)(void *arg, const struct grt_event *e, const struct grt_image *image,
@@ -179,10 +139,7 @@ struct grt_launches {
 	bool no_stacks;
 	struct grt_images images;
 	struct grt_hash_key key;
-	struct page **page;
-	uint32_t pages;
-	struct page *recent[RECENTS];
-	struct grt_index page_index;
+	struct grt_launch_pages pages;
 	struct caller *caller;
 	uint32_t callers;
 	uint32_t recent_caller[RECENT_CALLERS];
@@ -201,6 +158,7 @@ int grt_launches_new_sized(struct grt_launches **out, const struct grt_launches_
 		return -ENOMEM;
 	if (sink)
 		grt_sized_copy(&l->sink, sizeof(l->sink), sink, size);
+	grt_launch_pages_init(&l->pages, !l->sink.no_begin);
 	grt_launches_within(l, 0, UINT64_MAX);
 	l->key = grt_hash_key_new();
 	grt_images_init(&l->images);
@@ -227,98 +185,34 @@ void grt_launches_outside(struct grt_launches *l,
 	l->outside = work;
 }
 
-/* ---------------------------------------------------------------- pages */
-
-struct page_key {
-	uint32_t image;
-	uint64_t number;
-};
-
-static bool launches_same_page(const void *owner, uint32_t id, const void *key)
+/*
+ * Finds a launch. Return: its place in *@page; -ENOENT: there is none, *@page is the page of its id or NULL;
+ * or another negative errno
+ */
+static inline int find_entry(struct grt_launches *l, uint32_t image, uint64_t correlation,
+			     enum grt_launch_recent recent, struct grt_launch_page **page)
 {
-	const struct page *p = ((const struct grt_launches *)owner)->page[id];
-	const struct page_key *k = key;
+	unsigned int at = correlation % GRT_LAUNCH_PAGE_IDS;
+	int ret;
 
-	return p->image == k->image && p->number == k->number;
-}
-
-static struct page *find_page(const struct grt_launches *l, uint32_t image, uint64_t correlation)
-{
-	struct page_key k = {image, correlation >> PAGE_BITS};
-	uint32_t at =
-		grt_index_find(&l->page_index, grt_hash(&l->key, k.number, image), launches_same_page, l, &k);
-
-	return at == GRT_NOWHERE ? NULL : l->page[at];
-}
-
-static struct page *recent_page(const struct grt_launches *l, uint32_t image, uint64_t correlation,
-				struct page **recent)
-{
-	struct page *p = *recent;
-
-	if (p && p->image == image && p->number == correlation >> PAGE_BITS)
-		return p;
-	p = find_page(l, image, correlation);
-	if (p)
-		*recent = p;
-	return p;
-}
-
-static struct page *launches_add_page(struct grt_launches *l, uint32_t image, uint64_t correlation)
-{
-	struct page *p = calloc(1, sizeof(*p));
-
-	if (!p || grt_grow_one(&l->page, l->pages)) {
-		free(p);
-		return NULL;
-	}
-	p->image = image;
-	p->number = correlation >> PAGE_BITS;
-	l->page[l->pages] = p;
-	if (grt_index_add(&l->page_index, grt_hash(&l->key, p->number, image), l->pages)) {
-		free(p);
-		return NULL;
-	}
-	l->pages++;
-	return p;
-}
-
-/* @recent: see struct grt_launches. Return: the launch's place in *@page, or -1: there is none */
-static int find_entry(const struct grt_launches *l, uint32_t image, uint64_t correlation,
-		      struct page **recent, struct page **page)
-{
-	unsigned int at = correlation % PAGE_IDS;
-
-	*page = correlation ? recent_page(l, image, correlation, recent) : NULL;
+	*page = NULL;
+	if (!correlation)
+		return -ENOENT;
+	ret = grt_launch_pages_find(&l->pages, image, correlation, recent, page);
+	if (ret)
+		return ret;
 	if (!*page || !((*page)->present[at / 64] >> at % 64 & 1))
-		return -1;
+		return -ENOENT;
 	return (*page)->place[at];
 }
 
-static bool page_room(struct page *p, bool begin)
-{
-	uint16_t room = p->room;
-
-	return !(begin && grt_grow(&p->begin, &room, p->used + 1U, 16)) &&
-	       !grt_grow(&p->entry, &p->room, p->used + 1U, 16);
-}
-
 /* @p: the page of its id; NULL: there is none yet */
-static int launches_add_entry(struct grt_launches *l, uint32_t image, struct page *p,
-			      const struct grt_ev_launch *e, const struct entry *entry)
+static int launches_add_entry(struct grt_launches *l, uint32_t image, struct grt_launch_page *p,
+			      const struct grt_ev_launch *e, const struct grt_launch_entry *entry)
 {
-	unsigned int at = e->correlation % PAGE_IDS;
+	int ret = p ? 0 : grt_launch_pages_add(&l->pages, image, e->correlation, &p);
 
-	if (!p)
-		p = launches_add_page(l, image, e->correlation);
-	if (!p || !page_room(p, !l->sink.no_begin))
-		return -ENOMEM;
-	p->present[at / 64] |= 1ULL << at % 64;
-	p->place[at] = (uint8_t)p->used;
-	if (p->begin)
-		p->begin[p->used] = e->begin;
-	p->entry[p->used++] = *entry;
-	return 0;
+	return ret ?: grt_launch_pages_put(&l->pages, p, e->correlation, entry, e->begin);
 }
 
 /* -------------------------------------------------------------- callers */
@@ -339,7 +233,7 @@ static __attribute__((noinline)) int find_caller(struct grt_launches *l, const s
 	*number = grt_index_find(&l->caller_index, tag, same_caller, l, k);
 	if (*number != GRT_NOWHERE)
 		return 0;
-	if (l->callers == CALLERS_MAX || grt_grow_one(&l->caller, l->callers))
+	if (l->callers == GRT_LAUNCH_CALLERS_MAX || grt_grow_one(&l->caller, l->callers))
 		return -ENOMEM;
 	l->caller[l->callers] = *k;
 	*number = l->callers++;
@@ -359,7 +253,7 @@ static int intern_caller(struct grt_launches *l, const struct caller *k, uint32_
 	return ret;
 }
 
-static void launch_by(const struct grt_launches *l, uint32_t image, const struct entry *e,
+static void launch_by(const struct grt_launches *l, uint32_t image, const struct grt_launch_entry *e,
 		      struct grt_launch *out)
 {
 	const struct caller *c = &l->caller[e->caller];
@@ -378,8 +272,8 @@ static void launch_by(const struct grt_launches *l, uint32_t image, const struct
 	};
 }
 
-static void launch_of(const struct grt_launches *l, const struct page *p, uint64_t correlation, int place,
-		      struct grt_launch *out)
+static void launch_of(const struct grt_launches *l, const struct grt_launch_page *p, uint64_t correlation,
+		      int place, struct grt_launch *out)
 {
 	launch_by(l, p->image, &p->entry[place], out);
 	out->correlation = correlation;
@@ -490,9 +384,10 @@ static bool launches_is_nothing(const struct grt_launch *launch, bool seen)
 }
 
 /* A flush had taken it for a call without work. */
-static void launches_take_back(struct grt_launches *l, const struct page *p, uint64_t correlation, int place)
+static void launches_take_back(struct grt_launches *l, const struct grt_launch_page *p, uint64_t correlation,
+			       int place)
 {
-	unsigned int at = correlation % PAGE_IDS;
+	unsigned int at = correlation % GRT_LAUNCH_PAGE_IDS;
 	struct grt_launch launch;
 
 	if (!(p->ended[at / 64] >> at % 64 & 1) || p->entry[place].seen || p->entry[place].outside)
@@ -501,16 +396,16 @@ static void launches_take_back(struct grt_launches *l, const struct page *p, uin
 	l->count.nothing -= launches_is_nothing(&launch, false);
 }
 
-static void launches_count_matched(struct grt_launches *l, const struct grt_event *e, const struct page *p,
-				   int place)
+static void launches_count_matched(struct grt_launches *l, const struct grt_event *e,
+				   const struct grt_launch_page *p, int place)
 {
 	count_how(l, e, GRT_LAUNCHED_MATCHED);
 	if (e->type != GRT_EV_GPU_SYNC && !l->no_stacks)
 		launches_count_stack(l, p->image, p->entry[place].node);
 }
 
-static int launches_hand_out(struct grt_launches *l, const struct grt_event *e, struct page *p, int place,
-			     bool outside)
+static int launches_hand_out(struct grt_launches *l, const struct grt_event *e, struct grt_launch_page *p,
+			     int place, bool outside)
 {
 	uint64_t graph_node = launches_graph_node_of(e);
 	typeof(l->outside) work = outside ? l->outside : l->sink.work;
@@ -522,6 +417,7 @@ static int launches_hand_out(struct grt_launches *l, const struct grt_event *e, 
 	if (!p->entry[place].node)
 		p->entry[place].node = grt_images_stack(&l->images, p->image, correlation_of(e));
 	p->entry[place].seen = true;
+	p->changed = true;
 	if (!outside)
 		launches_count_matched(l, e, p, place);
 	if (!work)
@@ -560,11 +456,12 @@ static int keep_waiting(struct grt_launches *l, const struct grt_event *e, uint3
 static int launches_end_wait(struct grt_launches *l, const struct waiting *w)
 {
 	bool outside = is_outside(l, &w->e);
-	struct page *p;
-	int place = find_entry(l, w->image, correlation_of(&w->e), &l->recent[RECENT_WORK], &p);
+	struct grt_launch_page *p;
+	int place = find_entry(l, w->image, correlation_of(&w->e), GRT_RECENT_WORK, &p);
 
-	return place >= 0 ? launches_hand_out(l, &w->e, p, place, outside)
-			  : hand_out_alone(l, &w->e, w->image, GRT_LAUNCHED_UNKNOWN, outside);
+	if (place >= 0)
+		return launches_hand_out(l, &w->e, p, place, outside);
+	return place == -ENOENT ? hand_out_alone(l, &w->e, w->image, GRT_LAUNCHED_UNKNOWN, outside) : place;
 }
 
 /*
@@ -617,16 +514,18 @@ static int take_work(struct grt_launches *l, const struct grt_event *e)
 {
 	struct grt_image *i = grt_images_of(&l->images, e);
 	bool outside = is_outside(l, e);
-	struct page *p;
+	struct grt_launch_page *p;
 	int place;
 
 	if (!i)
 		return -ENOMEM;
 	if (!outside)
 		count_work(l, e);
-	place = find_entry(l, i->number, correlation_of(e), &l->recent[RECENT_WORK], &p);
+	place = find_entry(l, i->number, correlation_of(e), GRT_RECENT_WORK, &p);
 	if (place >= 0)
 		return launches_hand_out(l, e, p, place, outside);
+	if (place != -ENOENT)
+		return place;
 	if (is_by_gpu(e))
 		return hand_out_alone(l, e, i->number, GRT_LAUNCHED_BY_GPU, outside);
 	return keep_waiting(l, e, i->number);
@@ -648,7 +547,7 @@ static int end_call(struct grt_launches *l, const struct grt_launch *launch, boo
 
 /* No work can refer to this call, so it is not stored. */
 static int take_unnumbered(struct grt_launches *l, uint32_t image, const struct grt_ev_launch *e,
-			   const struct entry *entry)
+			   const struct grt_launch_entry *entry)
 {
 	struct grt_launch launch;
 
@@ -673,24 +572,26 @@ static int launches_take_launch(struct grt_launches *l, const struct grt_ev_laun
 			   .failed = failed,
 			   .captured = captured,
 			   .how = (uint32_t)e->call << 2 | (uint32_t)failed << 1 | captured};
-	struct entry entry = {.node = e->node};
-	struct page *p;
+	struct grt_launch_entry entry = {.node = e->node};
+	struct grt_launch_page *p;
 	uint32_t caller;
+	int place;
 
 	if (i && !entry.node)
 		entry.node = grt_images_stack(&l->images, i->number, e->correlation);
 	if (!i || intern_caller(l, &c, &caller))
 		return -ENOMEM;
-	entry.caller = caller & (CALLERS_MAX - 1);
+	entry.caller = caller & (GRT_LAUNCH_CALLERS_MAX - 1);
 	entry.outside = e->e.time < l->from || e->begin > l->to;
 	if (!entry.outside) {
 		l->count.launches++;
 		l->count.failed += c.failed;
 		l->count.captured += c.captured;
 	}
-	if (find_entry(l, i->number, e->correlation, &l->recent[RECENT_LAUNCH], &p) >= 0) {
-		l->count.doubled++;
-		return 0;
+	place = find_entry(l, i->number, e->correlation, GRT_RECENT_LAUNCH, &p);
+	if (place != -ENOENT) {
+		l->count.doubled += place >= 0;
+		return place < 0 ? place : 0;
 	}
 	l->count.probed += !entry.outside && c.call == GRT_CUDA_PROBED;
 	if (!e->correlation)
@@ -737,30 +638,31 @@ static int end_waits(struct grt_launches *l)
 	return ret;
 }
 
-static int end_launch(struct grt_launches *l, const struct page *p, unsigned int at)
+static int end_launch(struct grt_launches *l, const struct grt_launch_page *p, unsigned int at)
 {
-	const struct entry *e = &p->entry[p->place[at]];
+	const struct grt_launch_entry *e = &p->entry[p->place[at]];
 	struct grt_launch launch;
 
 	if (e->outside)
 		return 0;
-	launch_of(l, p, p->number << PAGE_BITS | at, p->place[at], &launch);
+	launch_of(l, p, p->number << GRT_LAUNCH_PAGE_BITS | at, p->place[at], &launch);
 	see_stack(l, p->image, e->node);
 	return end_call(l, &launch, e->seen);
 }
 
 /* Ends the launches of a page that no flush has processed. */
-static int end_page(struct grt_launches *l, struct page *p)
+static int end_page(struct grt_launches *l, struct grt_launch_page *p)
 {
 	int ret = 0;
 
-	for (unsigned int i = 0; i < PAGE_IDS / 64; i++)
+	for (unsigned int i = 0; i < GRT_LAUNCH_PAGE_IDS / 64; i++)
 		for (uint64_t left; !ret && (left = p->present[i] & ~p->ended[i]);) {
 			unsigned int bit = (unsigned int)__builtin_ctzll(left);
 
 			p->ended[i] |= 1ULL << bit;
 			ret = end_launch(l, p, 64 * i + bit);
 		}
+	p->open = ret != 0;
 	return ret;
 }
 
@@ -784,10 +686,14 @@ int grt_launches_flush_work(struct grt_launches *l)
 
 int grt_launches_flush(struct grt_launches *l)
 {
+	struct grt_launch_page *p;
 	int ret = end_waits(l);
 
-	for (uint32_t i = 0; i < l->pages && !ret; i++)
-		ret = end_page(l, l->page[i]);
+	for (uint32_t i = 0; i < l->pages.pages && !ret; i++) {
+		ret = grt_launch_pages_open(&l->pages, i, &p);
+		if (!ret && p)
+			ret = end_page(l, p);
+	}
 	launches_count_losses(l);
 	return ret;
 }
@@ -820,15 +726,9 @@ void grt_launches_free(struct grt_launches *l)
 {
 	if (!l)
 		return;
-	for (uint32_t i = 0; i < l->pages; i++) {
-		free(l->page[i]->entry);
-		free(l->page[i]->begin);
-		free(l->page[i]);
-	}
-	free(l->page);
 	free(l->caller);
 	grt_keyed_free(&l->waiting);
-	grt_index_free(&l->page_index);
+	grt_launch_pages_free(&l->pages);
 	grt_index_free(&l->caller_index);
 	grt_images_free(&l->images);
 	graph_nodes_free(&l->graph_nodes);

@@ -87,16 +87,21 @@ static inline uint32_t later_bytes(uint32_t size)
 	return (uint32_t)sizeof(struct later_entry) + ((size + 7) & ~7U);
 }
 
+/* The batch beside this one has another thread, which should not wait for its cache line: so nothing is
+ * written to it before the end. */
 static void draw_batch(struct perfetto *f, struct later_batch *b)
 {
+	const char *const bytes = b->bytes, *const end = bytes + b->used;
 	const struct later_entry *entry;
+	int ret = b->ret;
 
-	for (uint32_t at = 0; at < b->used && !b->ret; at += later_bytes(entry->size)) {
-		entry = (const struct later_entry *)(b->bytes + at);
-		b->ret = __builtin_expect(entry->kind == LATER_EVENT, 1)
-				 ? draw_event(f->tracks, (const void *)(entry + 1))
-				 : draw_entry(f, entry);
+	for (const char *at = bytes; at < end && !ret; at += later_bytes(entry->size)) {
+		entry = (const struct later_entry *)at;
+		ret = __builtin_expect(entry->kind == LATER_EVENT, 1)
+			      ? draw_event(f->tracks, (const void *)(entry + 1))
+			      : draw_entry(f, entry);
 	}
+	b->ret = ret;
 	b->used = 0;
 }
 

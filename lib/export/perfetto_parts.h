@@ -7,6 +7,7 @@
 #define GRT_EXPORT_PERFETTO_PARTS_H
 
 #include <errno.h>
+#include <stddef.h>
 
 #include "base/grow.h"
 #include "base/keyed.h"
@@ -122,7 +123,8 @@ struct perfetto_stacks;
 struct perfetto_work;
 
 /**
- * struct perfetto - the state of the export
+ * struct perfetto - the state of the export. The reader's thread looks at @stacks and @later with each event
+ * while the thread of @later writes what comes after @role: they must not be in one cache line
  * @sequence: by number of the track
  * @contexts: maps a pid and the number of a context in the process to a number of the file
  * @role: the role of a value, by number of its name
@@ -132,19 +134,22 @@ struct perfetto_work;
  *is drawn at once
  */
 struct perfetto {
+	struct perfetto_stacks *stacks;
+	struct perfetto_later *later;
+	uint8_t role[GRT_TRACK_ARG_IDS_MAX];
 	struct grt_outbuf out;
 	struct grt_tracks *tracks;
 	struct sequence *sequence;
 	uint32_t sequences;
 	struct grt_keyed contexts;
-	uint8_t role[GRT_TRACK_ARG_IDS_MAX];
 	struct perfetto_work *work;
-	struct perfetto_stacks *stacks;
-	struct perfetto_later *later;
 	uint64_t first;
 	uint64_t last;
 	bool has_first;
 };
+
+_Static_assert(offsetof(struct perfetto, out) >= offsetof(struct perfetto, later) + 128,
+	       "what one thread reads and another one writes is in different pairs of cache lines");
 
 /*
  * perfetto_room() reserves at most GRT_OUTBUF_ROOM bytes, enough for two packets; perfetto_take() adds those

@@ -71,6 +71,7 @@ enum parquet_put { PUT_TEXT, PUT_NAME, PUT_LIST, PUT_THOUSANDTHS, PUT_SIGNED_THO
  * @before, @before_number: the last lasting text, and its number; NULL: none so far
  * @lasting: LASTING texts, each in the place that its address has, of which some were there before
  * @there: a bit for each row: it has one
+ * @number: its number in the table
  * @most: PUT_NUMBER: a greater one is NULL
  * @is_unsigned: TYPE_INT64: of 64 bits without sign
  */
@@ -85,6 +86,7 @@ struct parquet_column {
 	struct parquet_lasting *lasting;
 	uint8_t *there;
 	uint32_t before_number;
+	uint32_t number;
 	enum parquet_put put;
 	uint64_t most;
 	enum parquet_type type;
@@ -109,6 +111,21 @@ struct parquet_lasting {
 struct parquet_marks {
 	uint64_t bits;
 	uint32_t number;
+};
+
+/**
+ * struct parquet_same - a column whose cells are the same in all rows of the open group so far: a cell needs
+ *one look, and nothing is written. The column gets its number of values when that ends
+ * @key: eight bytes of the cell, @at bytes after the begin of the row's cells: its text or number; of a cell
+ *that is absent, its flags
+ * @flags: its flags as one number, see parquet_flags(), @flags_at bytes after the begin
+ */
+struct parquet_same {
+	uint64_t key;
+	uint32_t at;
+	uint32_t flags_at;
+	uint32_t flags;
+	uint32_t column;
 };
 
 /**
@@ -145,29 +162,39 @@ struct parquet_pages {
 
 /**
  * struct parquet - the state of the writer
+ * @same: @sames columns of the table, in no order; @other: the other @others; before the first row, all are
+ * there
  * @column: the columns of the table, then those of marked columns
  * @rows: number of rows in the open group
  * @list: text of a list
  * @pairs, @pair_count: pairs for the footer
  * @behind: columns of the group that @thread writes while it @runs; NULL: no group was written by a thread
  * @error: a negative errno: nothing more is written
+ * @pages: last, far from what changes with each row: the thread changes it meanwhile
  */
 struct parquet {
 	struct grt_writer w;
 	struct parquet_marks marked[MARKS];
-	char table[64];
-	struct parquet_column column[GRT_COLUMNS_MAX + MARKS];
+	struct parquet_same same[GRT_COLUMNS_MAX];
+	unsigned int sames;
+	unsigned int others;
+	struct parquet_column *other[GRT_COLUMNS_MAX];
 	unsigned int columns;
 	uint32_t rows;
+	int error;
+	bool runs;
+	pthread_t thread;
+	struct parquet_column *behind;
 	struct bytes list;
 	struct bytes pairs;
 	uint32_t pair_count;
+	char table[64];
+	struct parquet_column column[GRT_COLUMNS_MAX + MARKS];
 	struct parquet_pages pages;
-	struct parquet_column *behind;
-	pthread_t thread;
-	bool runs;
-	int error;
 };
+
+_Static_assert(offsetof(struct parquet, pages) >= offsetof(struct parquet, column[2]),
+	       "what two threads change is in different cache lines");
 
 static struct parquet *parquet_of(struct grt_writer *w)
 {
@@ -426,22 +453,36 @@ static void encode_delta_part(struct bytes *b, const uint64_t *delta, unsigned i
 	b->used += (size_t)(to - start) + used / 8;
 }
 
-/* Writes a block of @n differences; the first one is the difference to @before. */
-static void encode_delta_block(struct bytes *b, const uint64_t *value, uint64_t before, uint32_t n)
+/*
+ * Computes the differences of @n values to the value before each, less the least one. Loops of a constant
+ * number become vectors. Return: the least one
+ */
+static inline __attribute__((always_inline)) int64_t encode_differences(uint64_t *delta,
+									const uint64_t *value, uint32_t n)
 {
-	uint64_t delta[DELTA_BLOCK] = {0}, all;
 	int64_t least = INT64_MAX;
-	uint8_t bits[DELTA_BLOCK / DELTA_PART] = {0};
 
-	for (uint32_t i = 0; i < n; i++) {
-		delta[i] = value[i] - before;
-		before = value[i];
+	for (uint32_t i = 0; i < n; i++)
+		delta[i] = value[i] - value[(int64_t)i - 1];
+#pragma GCC unroll 8
+	for (uint32_t i = 0; i < n; i++)
 		least = (int64_t)delta[i] < least ? (int64_t)delta[i] : least;
-	}
 	for (uint32_t i = 0; i < n; i++)
 		delta[i] -= (uint64_t)least;
+	return least;
+}
+
+/* Writes a block of @n differences; the first one is the difference to the value before @value. */
+static void encode_delta_block(struct bytes *b, const uint64_t *value, uint32_t n)
+{
+	uint64_t delta[DELTA_BLOCK] = {0}, all;
+	int64_t least = n == DELTA_BLOCK ? encode_differences(delta, value, DELTA_BLOCK)
+					 : encode_differences(delta, value, n);
+	uint8_t bits[DELTA_BLOCK / DELTA_PART] = {0};
+
 	for (uint32_t part = 0; part * DELTA_PART < n; part++) {
 		all = 0;
+#pragma GCC unroll 8
 		for (uint32_t i = 0; i < DELTA_PART; i++)
 			all |= delta[part * DELTA_PART + i];
 		bits[part] = all ? (uint8_t)(64 - __builtin_clzll(all)) : 0;
@@ -459,7 +500,7 @@ static void encode_deltas(struct bytes *b, const uint64_t *value, uint32_t n)
 	bytes_put_varint(b, n);
 	bytes_put_zigzag(b, n ? (int64_t)value[0] : 0);
 	for (uint32_t i = 1; i < n; i += DELTA_BLOCK)
-		encode_delta_block(b, value + i, value[i - 1], n - i < DELTA_BLOCK ? n - i : DELTA_BLOCK);
+		encode_delta_block(b, value + i, n - i < DELTA_BLOCK ? n - i : DELTA_BLOCK);
 }
 
 static void encode_booleans(struct bytes *b, const uint64_t *value, uint32_t n)
@@ -687,6 +728,7 @@ static void column_put_range(struct thrift *t, const struct parquet_column *c, c
 	int64_t least = INT64_MAX, most = INT64_MIN, value;
 	uint64_t end;
 
+#pragma GCC unroll 8
 	for (uint32_t i = 0; i < n; i++) {
 		value = (int64_t)(of[i] ^ turn);
 		least = value < least ? value : least;
@@ -849,12 +891,25 @@ static bool group_begin_beside(struct parquet *p)
 	return true;
 }
 
+/* The cells of a column were the same in @rows rows of the open group; its place has another one now. */
+static __attribute__((noinline)) void same_end(struct parquet *p, struct parquet_same *s, uint32_t rows)
+{
+	struct parquet_column *c = &p->column[s->column];
+
+	/* the first row has one, or none */
+	c->values = c->values ? rows : 0;
+	p->other[p->others++] = c;
+	*s = p->same[--p->sames];
+}
+
 /* Ends the open group. @more: further rows follow */
 static void group_end(struct parquet *p, bool more)
 {
 	group_wait(p);
 	if (!p->rows || p->error)
 		return;
+	while (p->sames)
+		same_end(p, p->same, p->rows);
 	p->pages.rows = p->rows;
 	p->rows = 0;
 	if (more && p->w.beside && group_begin_beside(p))
@@ -1055,38 +1110,110 @@ _Static_assert(offsetof(struct grt_cell, inferred) == offsetof(struct grt_cell, 
 		       offsetof(struct grt_cell, estimated) == offsetof(struct grt_cell, absent) + 2,
 	       "three flags in a row");
 
-/* Whether a cell is absent or marked: one comparison in place of three. */
-static inline bool parquet_is_special(const struct grt_cell *cell)
+/* The flags of a cell as one number: absent, inferred, estimated, lasting. */
+static inline uint32_t parquet_flags(const struct grt_cell *cell)
 {
-	static const uint8_t flags[4] = {1, 1, 1, 0};
-	uint32_t of, mask;
+	uint32_t flags;
 
-	memcpy(&of, &cell->absent, sizeof(of));
-	memcpy(&mask, flags, sizeof(mask));
-	return of & mask;
+	memcpy(&flags, &cell->absent, sizeof(flags));
+	return flags;
+}
+
+/* Whether a cell is absent or marked: one comparison in place of three. */
+static inline bool parquet_is_special(uint32_t flags)
+{
+	static const uint8_t special[4] = {1, 1, 1, 0};
+	uint32_t mask;
+
+	memcpy(&mask, special, sizeof(mask));
+	return flags & mask;
+}
+
+static inline bool parquet_is_same(const struct parquet_same *s, const char *cells)
+{
+	uint64_t key;
+	uint32_t flags;
+
+	memcpy(&key, cells + s->at, sizeof(key));
+	memcpy(&flags, cells + s->flags_at, sizeof(flags));
+	return key == s->key && flags == s->flags;
+}
+
+/* Whether later cells that are the same as this one, of the first row, say the same. */
+static bool parquet_may_be_same(const struct parquet_column *c, const struct grt_cell *cell)
+{
+	if (cell->absent)
+		return true;
+	return c->values && !parquet_is_special(parquet_flags(cell)) && c->put != PUT_LIST &&
+	       (c->put != PUT_TEXT || cell->lasting);
+}
+
+/* After the first row of a group. */
+static void same_begin(struct parquet *p, const struct grt_cell *cells)
+{
+	p->others = 0;
+	for (unsigned int i = 0; i < p->w.columns; i++) {
+		const size_t begin = i * sizeof(*cells);
+		struct parquet_column *c = &p->column[i];
+		struct parquet_same *s = &p->same[p->sames];
+
+		if (!parquet_may_be_same(c, &cells[i])) {
+			p->other[p->others++] = c;
+			continue;
+		}
+		s->column = i;
+		s->flags = parquet_flags(&cells[i]);
+		s->flags_at = (uint32_t)(begin + offsetof(struct grt_cell, absent));
+		s->at = cells[i].absent	     ? s->flags_at
+			: c->put == PUT_TEXT ? (uint32_t)(begin + offsetof(struct grt_cell, text))
+					     : (uint32_t)(begin + offsetof(struct grt_cell, number));
+		memcpy(&s->key, (const char *)cells + s->at, sizeof(s->key));
+		p->sames++;
+	}
+}
+
+_Static_assert(offsetof(struct grt_cell, absent) + sizeof(uint64_t) <= sizeof(struct grt_cell),
+	       "eight bytes from the flags on are of the cell");
+
+/* Finds the columns that are not the same any more. */
+static inline void same_look(struct parquet *p, const struct grt_cell *cells)
+{
+	struct parquet_same *s = p->same + p->sames;
+
+	while (s-- > p->same)
+		if (__builtin_expect(!parquet_is_same(s, (const char *)cells), 0))
+			same_end(p, s, p->rows);
 }
 
 static int parquet_row(struct grt_writer *w, const struct grt_cell *cells)
 {
 	struct parquet *p = parquet_of(w);
-	struct parquet_column *c = p->column;
-	const struct grt_cell *cell = cells, *end = cells + w->columns;
+	struct parquet_column *c;
+	const struct grt_cell *cell;
 	const uint32_t row = p->rows;
 	uint64_t inferred = 0, estimated = 0;
+	uint32_t flags;
 
 	if (p->error)
 		return p->error;
-	for (; cell < end; c++, cell++) {
-		if (parquet_is_special(cell)) {
+	same_look(p, cells);
+	for (struct parquet_column **other = p->other, **end = other + p->others; other < end; other++) {
+		c = *other;
+		cell = &cells[c->number];
+		flags = parquet_flags(cell);
+		if (parquet_is_special(flags)) {
 			if (cell->absent || (c->put == PUT_TEXT && !cell->text)) {
 				parquet_put_null(c, row);
 				continue;
 			}
-			inferred |= (uint64_t)cell->inferred << (cell - cells);
-			estimated |= (uint64_t)cell->estimated << (cell - cells);
+			inferred |= (uint64_t)cell->inferred << c->number;
+			estimated |= (uint64_t)cell->estimated << c->number;
 		}
 		parquet_put_cell(p, c, row, cell);
 	}
+	if (!row)
+		same_begin(p, cells);
+	c = p->column + w->columns;
 	if (w->table->marks & GRT_MARK_INFERRED)
 		parquet_put_marks(p, c++, &p->marked[0], inferred);
 	if (w->table->marks & GRT_MARK_ESTIMATED)
@@ -1158,8 +1285,11 @@ static void parquet_table(struct grt_writer *w)
 		return;
 	}
 	snprintf(p->table, sizeof(p->table), "%s", w->table->name);
-	for (unsigned int i = 0; i < w->columns; i++)
+	for (unsigned int i = 0; i < w->columns; i++) {
 		parquet_add_column(p, w->key[i], w->column[i]->kind);
+		p->column[i].number = i;
+		p->other[p->others++] = &p->column[i];
+	}
 	if (w->table->marks & GRT_MARK_INFERRED)
 		parquet_add_column(p, "inferred", GRT_CELL_TEXT);
 	if (w->table->marks & GRT_MARK_ESTIMATED)

@@ -55,10 +55,16 @@ struct grt_later {
 	int error;
 };
 
+/* The batch beside this one has another thread, which should not wait for its cache line: so nothing is
+ * written to it before the end. */
 static void later_write(struct later_batch *b)
 {
-	for (uint32_t i = 0; i < b->used && !b->ret; i++)
-		b->ret = grt_writer_put_row(b->writer, b->row + i * b->size);
+	const uint32_t used = b->used;
+	int ret = b->ret;
+
+	for (uint32_t i = 0; i < used && !ret; i++)
+		ret = grt_writer_put_row(b->writer, b->row + i * b->size);
+	b->ret = ret;
 	b->used = 0;
 }
 

@@ -94,6 +94,19 @@ for pair in slices:slices:gpu_slice power:counter_values:counter; do
 done
 check "the rows and sums of 8 traces are the same in all forms: $values values" test $values -gt 500
 
+# A table that cannot be written: nothing of the others stays, nor directories that were made for them.
+blocked=$(cd ops.parquet && echo losses/*/*/*.parquet)
+mkdir -p "there/$blocked"
+find there >before
+run export -f parquet -o there ops.grt
+expect "a table that cannot be written is an error" 1 'cannot create there/losses/.*: Is a directory'
+check "no other table stays" cmp before <(find there)
+if unshare -m sh -c 'mount -t tmpfs -o size=24k none there' 2>/dev/null; then
+	output=$(unshare -m sh -c 'mount -t tmpfs -o size=24k none there && "$GRTRACE" export -f parquet -o there/a/b ops.grt; echo "exit $?"; find there' 2>&1)
+	check "a full disk is an error" says 'cannot write to there/a/b.*: No space left on device'
+	check "nothing stays on it" test "${output##*exit 1}" = $'\nthere'
+fi
+
 "$GRTRACE_BUILD/tests/cli/table_rows" parquet 150000 >rows.parquet 2>/dev/null
 # Three groups: the second one takes the place of the first one's columns, and the third one that of the second one's.
 "$GRTRACE_BUILD/tests/cli/table_rows" parquet 300000 >alone.parquet 2>/dev/null

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cuda/launch_pages.h"
 #include "cuda/launches.h"
 #include "codes/cuda_codes.h"
 
@@ -501,6 +502,75 @@ static void outside(void **state)
 	assert_int_equal(n.nothing, 0);
 }
 
+/* One launch in each of so many pages: more than there may be in memory. */
+#define FAR (2 * GRT_LAUNCH_PAGES_RESIDENT + 5)
+
+/* Work of launches of which most are in a file by then, in an order that has no use for the recent ones. */
+static void far_apart(void **state)
+{
+	struct seen *s = *state;
+	struct grt_launches_count n;
+	uint64_t id;
+
+	for (uint64_t i = 1; i <= FAR; i++) {
+		LAUNCH(s, 7, i << 8, .begin = i, .context = 100 + (uint32_t)(i % 3));
+		if (i % 2)
+			LAUNCH(s, 7, (i << 8) + 9, .begin = i + 1, .context = 200);
+	}
+	for (uint64_t turn = 0; turn < 2; turn++)
+		for (uint64_t i = 0; i < FAR; i++) {
+			id = i * 4001 % FAR + 1;
+			if (id % 4 == 3)
+				continue;
+			KERNEL(s, 7, id << 8);
+			assert_int_equal(s->launch.begin, id);
+			assert_int_equal(s->launch.context, 100 + id % 3);
+			assert_int_equal(s->launch.first, !turn);
+		}
+	/* known still, though it was read long ago; and a page has one more than when it was written */
+	LAUNCH(s, 7, 1 << 8, .begin = 77);
+	LAUNCH(s, 7, (2 << 8) + 3, .begin = 78);
+	n = finish(s);
+	assert_int_equal(n.doubled, 1);
+	assert_int_equal(n.launches, FAR + (FAR + 1) / 2 + 2);
+	assert_int_equal(n.matched, 2 * (FAR - FAR / 4));
+	assert_int_equal(n.nothing, FAR / 4 + (FAR + 1) / 2 + 1);
+	KERNEL(s, 7, (1 << 8) + 9);
+	KERNEL(s, 7, (2 << 8) + 3);
+	assert_int_equal(s->launch.begin, 78);
+	assert_int_equal(finish(s).nothing, n.nothing - 2);
+}
+
+/* Without a file, everything stays in memory. */
+static void far_apart_without_a_file(void **state)
+{
+	setenv("TMPDIR", "/dev/null/nowhere", 1);
+	far_apart(state);
+	unsetenv("TMPDIR");
+}
+
+/* However many there are, so many are in memory. */
+static void pages_in_memory(void **state)
+{
+	struct grt_launch_pages l;
+	struct grt_launch_page *p;
+
+	grt_launch_pages_init(&l, true);
+	for (uint64_t i = 0; i < FAR; i++) {
+		assert_int_equal(grt_launch_pages_add(&l, 1, i << 8, &p), 0);
+		assert_int_equal(
+			grt_launch_pages_put(&l, p, i << 8, &(struct grt_launch_entry){.node = 1}, i), 0);
+	}
+	assert_false(l.stuck);
+	assert_int_equal(l.residents, GRT_LAUNCH_PAGES_RESIDENT);
+	for (uint64_t i = 0; i < FAR; i++) {
+		assert_int_equal(grt_launch_pages_find(&l, 1, i << 8, GRT_RECENT_WORK, &p), 0);
+		assert_int_equal(p->begin[p->place[0]], i);
+	}
+	assert_int_equal(l.residents, GRT_LAUNCH_PAGES_RESIDENT);
+	grt_launch_pages_free(&l);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
@@ -523,6 +593,9 @@ int main(void)
 		TEST(without_an_id),
 		TEST(within),
 		TEST(outside),
+		TEST(far_apart),
+		TEST(far_apart_without_a_file),
+		TEST(pages_in_memory),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
