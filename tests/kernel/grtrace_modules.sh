@@ -102,7 +102,7 @@ start_jobs() {
 # Whose file is open stays, jobs or none.
 refuse() {
 	for node in /dev/dri/renderD*; do
-		[ "$(basename "$(realpath "/sys/class/drm/${node##*/}/device/driver")")" = grtrace_softgpu ] || continue
+		[ "$(basename "$(realpath "/sys/class/drm/${node##*/}/device/driver/module")")" = grtrace_softgpu ] || continue
 		exec 9<"$node"
 	done
 	! rmmod grtrace_softgpu 2>/dev/null || fail "the software GPU is gone with an open file"

@@ -34,7 +34,9 @@ by_kmod() { # PATTERN
 	play "$1" "${kmod[@]}"
 }
 
+# The kernel ends jobs that hung only after their program has ended.
 ftrace_begin() {
+	sleep 0.3
 	echo >$tracefs/trace
 	echo 1 >$tracefs/events/gpu_scheduler/enable
 	echo 1 >$tracefs/events/dma_fence/enable
