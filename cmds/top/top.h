@@ -318,9 +318,12 @@ int top_cuda_define(struct top_cuda *c, const struct grt_event *e);
 /** top_cuda_images - its process images */
 struct grt_images *top_cuda_images(struct top_cuda *c);
 
-/** top_cuda_event - processes an event of the class launch, whose stack is for @stacks. Return: 0 or -ENOMEM
+/**
+ * top_cuda_event - processes an event of the class launch, whose stack is for @stacks; @counted: gets one
+ * more for a kernel or copy. Return: 0 or -ENOMEM
  */
-int top_cuda_event(struct top_cuda *c, const struct grt_event *e, struct top_stacks *stacks);
+int top_cuda_event(struct top_cuda *c, const struct grt_event *e, struct top_stacks *stacks,
+		   uint64_t *counted);
 
 /**
  * top_cuda_sum - computes the shares of an update that ends at @to; @whole: it is the last update, so its

@@ -213,7 +213,8 @@ static int top_cuda_add_work(struct top_cuda *c, const struct top_work *w)
 		       ?: top_cuda_count(c, w, image, (uint64_t)w->context << 32 | w->stream, &near->stream);
 }
 
-int top_cuda_event(struct top_cuda *c, const struct grt_event *e, struct top_stacks *stacks)
+int top_cuda_event(struct top_cuda *c, const struct grt_event *e, struct top_stacks *stacks,
+		   uint64_t *counted)
 {
 	struct grt_image *image;
 	struct top_work w;
@@ -221,6 +222,10 @@ int top_cuda_event(struct top_cuda *c, const struct grt_event *e, struct top_sta
 
 	if (e->type != GRT_EV_LAUNCH && !work)
 		return 0;
+	/* the library was asked before the first update began */
+	if (work && e->time < c->begun)
+		return 0;
+	*counted += work;
 	image = grt_images_of(&c->images, e);
 	if (image && !work)
 		return top_stacks_launch(stacks, image, e);

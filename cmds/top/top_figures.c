@@ -114,8 +114,7 @@ static int top_on_launch(struct grt_consumer *c, const struct grt_event *e, uint
 	struct top *t = (struct top *)c;
 
 	t->count.events++;
-	t->count.jobs += e->type == GRT_EV_GPU_KERNEL || e->type == GRT_EV_GPU_COPY;
-	return top_cuda_event(t->cuda, e, &t->stacks);
+	return top_cuda_event(t->cuda, e, &t->stacks, &t->count.jobs);
 }
 
 static int top_on_xid(struct grt_consumer *c, const struct grt_event *e, uint32_t cpu)
