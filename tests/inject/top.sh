@@ -75,7 +75,10 @@ kernels() { # process, number of the launch, duration and name of each
 }
 "$GRTRACE_BUILD/tests/inject/records" live.grt 2>&1 | kernels >got
 kernels <log >want
-check "the records are kernels that the program ran" test "$(wc -l <got)" -gt 100 -a -z "$(comm -23 got want)"
+# start and end are converted from CLOCK_REALTIME one by one, so a length may be 1 ns off
+others=$(awk 'NR == FNR { took[$1, $2, $4] = $3; next }
+	!(($1, $2, $4) in took) || ($3 - took[$1, $2, $4]) ^ 2 > 1' want got)
+check "the records are kernels that the program ran" test "$(wc -l <got)" -gt 100 -a -z "$others"
 check "and none of it is missing between the first and the last" test "$(whole live.grt | cut -d' ' -f2)" = 0
 check "the program ends well, as without it" says '^sum [0-9a-f]+, 2 windows, 0 unclean, .* 0 faults, .* 0 disturbed$'
 run top -b -e cuda
