@@ -95,15 +95,26 @@ static int on_elsewhere(struct grt_consumer *c, const struct grt_event *e, uint3
 	return r->besides[class] ? r->besides[class](c, e, cpu) : 0;
 }
 
+static int on_here(struct grt_consumer *c, const struct grt_event *e, uint32_t cpu)
+{
+	const struct report *r = (const struct report *)c;
+	enum grt_class class = grt_class_of[e->type];
+
+	return r->here[class] ? r->here[class](c, e, cpu) : 0;
+}
+
+/* Apart from what follows, which needs no registers of its own then. */
+static __attribute__((noinline)) int on_beside_first(struct grt_consumer *c, const struct grt_event *e,
+						     uint32_t cpu)
+{
+	beside_begin(&((struct report *)c)->beside);
+	return on_here(c, e, cpu);
+}
+
 /* Most recordings of jobs have no such event, so a second thread would read them in vain. */
 static int on_beside(struct grt_consumer *c, const struct grt_event *e, uint32_t cpu)
 {
-	struct report *r = (struct report *)c;
-	enum grt_class class = grt_class_of[e->type];
-
-	if (!r->beside.begun)
-		beside_begin(&r->beside);
-	return r->here[class] ? r->here[class](c, e, cpu) : 0;
+	return ((const struct report *)c)->beside.begun ? on_here(c, e, cpu) : on_beside_first(c, e, cpu);
 }
 
 /* Return: whether none of the analyses that take events of a class has a table of them. */

@@ -961,7 +961,8 @@ static __attribute__((noinline)) int display_frames_look(struct grt_display_fram
  */
 int grt_display_frames_event(struct grt_display_frames *d, const struct grt_event *e)
 {
-	if (grt_class_of[e->type] == GRT_CLASS_launch && !display_frames_is_sign(e))
+	if (grt_class_of[e->type] == GRT_CLASS_launch &&
+	    (e->type != GRT_EV_LAUNCH || !is_present(((const struct grt_ev_launch *)e)->call)))
 		return 0;
 	if (d->shows)
 		return display_frames_take(d, e);

@@ -18,16 +18,22 @@
 
 /* Where the stacks of the devices' work end. The frames of a stack may be reported after the work. */
 
-/* Work of one stack comes in a row: its sum is looked up once. */
+/* Work of one stack comes in a row, and the same stacks come again: their sums are looked up once. */
 static int idle_ends_settle(struct grt_idleness *x, struct idle_device *d)
 {
 	const struct grt_key key = {{d->device.number, d->worked_key}};
+	uint32_t *near = &d->worked_near[d->worked_key % IDLE_NEAR];
 	struct grt_stack_end_sum *sum;
-	int ret = d->worked.works ? grt_keyed_get_or_count(&x->worked, &key, NULL, (void **)&sum) : 0;
+	int ret;
 
-	if (ret || !d->worked.works)
+	if (!d->worked.works)
+		return 0;
+	sum = grt_keyed_near(&x->worked, *near, &key);
+	ret = sum ? 0 : grt_keyed_get_or_count(&x->worked, &key, NULL, (void **)&sum);
+	if (ret)
 		return ret;
 	if (sum) {
+		*near = grt_keyed_number(sum);
 		sum->ns += d->worked.ns;
 		sum->works += d->worked.works;
 	} else {
@@ -204,7 +210,8 @@ static int idle_row_of(struct grt_idleness *x, struct idle_at *at, uint32_t *num
 		{(uint64_t)at->device->device.number << 40 | (uint64_t)at->slept << 8 | at->cause,
 		 (uint64_t)at->work->image << 32 | at->stack, (uint64_t)at->waker_pid << 32 | at->waker,
 		 (uint64_t)at->work->pid << 32 | (at->call ?: SINCE_BIT | at->since)}};
-	uint32_t *found = grt_keyed_find(&x->by_key, &key);
+	uint32_t *near = &x->row_near[(at->stack + at->cause) % IDLE_NEAR];
+	uint32_t *found = grt_keyed_near(&x->by_key, *near, &key) ?: grt_keyed_find(&x->by_key, &key);
 
 	if (!found && x->rows >= GRT_IDLE_ROWS_MAX) {
 		x->count.unplaced++;
@@ -213,6 +220,7 @@ static int idle_row_of(struct grt_idleness *x, struct idle_at *at, uint32_t *num
 		found = grt_keyed_find(&x->by_key, &key);
 	}
 	if (found) {
+		*near = grt_keyed_number(found);
 		*number = *found;
 		return 0;
 	}
@@ -337,6 +345,15 @@ static uint64_t idle_handed(struct grt_idleness *x, const struct idle_device *d,
 		       : w->handed;
 }
 
+/* Most gaps have only one of the pieces. */
+static inline int divide_piece(struct dividing *v, enum grt_submitter_calls calls, uint64_t from, uint64_t to,
+			       int (*put)(void *arg, const struct grt_submitter_piece *p))
+{
+	return from < to ? grt_submitters_divide(&v->x->submitters, v->w->pid, v->w->tid, calls, from, to,
+						 put, v)
+			 : 0;
+}
+
 static int divide_gap(struct grt_idleness *x, struct idle_device *d, const struct idle_work *w, uint64_t from,
 		      uint64_t to)
 {
@@ -348,15 +365,13 @@ static int divide_gap(struct grt_idleness *x, struct idle_device *d, const struc
 	if (!d->any)
 		ret = divide_first(x, d, w, from, w->known ? asked : to);
 	else if (w->known)
-		ret = grt_submitters_divide(&x->submitters, w->pid, w->tid, calls_of(d), from, asked,
-					    put_piece, &v);
+		ret = divide_piece(&v, calls_of(d), from, asked, put_piece);
 	else
 		ret = add_plain(x, d, w, GRT_IDLE_UNKNOWN, from, to);
 	if (ret || !w->known)
 		return ret;
 	if (d->device.cuda)
-		ret = grt_submitters_divide(&x->submitters, w->pid, w->tid, GRT_SUBMITTER_CUDA, asked, handed,
-					    put_requested, &v);
+		ret = divide_piece(&v, GRT_SUBMITTER_CUDA, asked, handed, put_requested);
 	else
 		ret = add_plain(x, d, w, GRT_IDLE_SCHEDULER, asked, handed);
 	return ret ?: add_plain(x, d, w, GRT_IDLE_QUEUED, handed, to);
@@ -418,11 +433,17 @@ static int take_unsure(struct grt_idleness *x, struct idle_device *d, const stru
 /* Kernels come in the order of their ends, so the first one is known only when they are processed. */
 static bool idle_is_fresh(struct grt_idleness *x, const struct idle_device *d, const struct idle_work *w)
 {
-	struct grt_key key = {{d->device.number, w->image, w->kernel}};
+	const struct grt_key key = {{d->device.number, w->image, w->kernel}};
+	struct idle_seen *seen = &x->seen[w->kernel % IDLE_NEAR];
 	uint32_t before = x->kernels.used;
 	void *known;
 
-	return w->kernel && !grt_keyed_get(&x->kernels, &key, &known) && x->kernels.used > before;
+	if (!w->kernel || (seen->kernel == w->kernel && seen->image == w->image && seen->device == d))
+		return false;
+	if (grt_keyed_get(&x->kernels, &key, &known))
+		return false;
+	*seen = (struct idle_seen){d, w->image, w->kernel};
+	return x->kernels.used > before;
 }
 
 static int idle_take(struct grt_idleness *x, struct idle_device *d, struct idle_work *w)

@@ -43,6 +43,9 @@ struct idle_work {
 	bool interpreted;
 };
 
+/* Elements that are found without a search, a power of two. */
+#define IDLE_NEAR 512U
+
 /**
  * struct idle_device - a device
  * @line: work that waits for earlier work, if it came in order: @lined elements from @line_first on, in a
@@ -52,6 +55,7 @@ struct idle_work {
  * @unsure: up to here, a job with unknown times existed; @endless: and its end is unknown
  * @any: there was work
  * @worked: sum of the last works with one stack, @worked_key, which is not in struct grt_idleness.worked yet
+ * @worked_near: for grt_keyed_near(), by stack
  * @open: the last part, which may continue
  */
 struct idle_device {
@@ -67,6 +71,7 @@ struct idle_device {
 	bool any;
 	uint64_t worked_key;
 	struct grt_stack_end_sum worked;
+	uint32_t worked_near[IDLE_NEAR];
 	struct grt_idleness_part open;
 };
 
@@ -121,6 +126,13 @@ struct idle_recent {
 	uint32_t number;
 };
 
+/** struct idle_seen - @kernel: a name, see struct idle_work, that the device has already run; 0: none */
+struct idle_seen {
+	const struct idle_device *device;
+	uint32_t image;
+	uint32_t kernel;
+};
+
 struct grt_idleness {
 	struct grt_idleness_options options;
 	uint64_t first, last;
@@ -136,6 +148,7 @@ struct grt_idleness {
 	uint32_t device_room;
 	struct idle_recent recent[IDLE_RECENT]; /* by number */
 	struct grt_keyed by_key;		/* numbers of @row */
+	uint32_t row_near[IDLE_NEAR];		/* for grt_keyed_near(), by stack */
 	struct idle_row **row;
 	uint32_t rows, row_room;
 	struct grt_keyed stacks;    /* of jobs in flight, by (ctx, seqno) */
@@ -143,7 +156,8 @@ struct grt_idleness {
 	struct grt_keyed processes; /* when they began */
 	struct grt_keyed wakers;    /* their names */
 	struct grt_keyed kernels;   /* by device, process image and name */
-	struct grt_keyed worked;    /* struct grt_stack_end_sum by device, image and stack */
+	struct idle_seen seen[IDLE_NEAR];
+	struct grt_keyed worked; /* struct grt_stack_end_sum by device, image and stack */
 	struct idle_image *image;
 	uint32_t images;
 	const struct grt_idleness_row **listed;

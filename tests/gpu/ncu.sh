@@ -72,6 +72,20 @@ for kernel, samples in ours.items():
           ", ".join(f"{l} {a[l]:.1f} and {b[l]:.1f}" for l, _ in b.most_common(5)))
     print(kernel)
 print("worst", worst)
+# Of all kernels together, as a user reads them: the ten lines where ncu has most samples.
+a, b = (collections.Counter() for _ in range(2))
+for kernel, samples in ours.items():
+    other = next((v for k, v in theirs.items() if base_name(k) in kernel and sum(v.values())), {})
+    for to, of in (a, samples), (b, other):
+        for offset, n in of.items():
+            to[lines.get((kernel, offset), "?")] += n
+for to in a, b:
+    total = sum(to.values()) or 1
+    for line in to:
+        to[line] *= 100 / total
+ten = [line for line, _ in b.most_common(10)]
+print("# program:", ", ".join(f"{line} {a[line]:.2f} and {b[line]:.2f}" for line in ten))
+print("top", len(ten), max(abs(a[line] - b[line]) for line in ten) if ten else 100)
 END
 }
 
@@ -85,16 +99,19 @@ both() { # NAME KERNELS SHARE PERIOD OPTIONS_OF_NCU OF_NCU... -- OF_GRTRACE...
 	done
 	shift
 	# shellcheck disable=SC2086
-	timeout 100 ncu -f --section SourceCounters --clock-control none --cache-control none --warp-sampling-interval 0 $options \
+	timeout 100 ncu -f --section SourceCounters --clock-control none --cache-control none --warp-sampling-interval "$interval" --warp-sampling-buffer-size 536870912 $options \
 		-o "$name" "${of[@]}" >ncu.log 2>&1 || { sed 's/^/# /' ncu.log | tail -n 5; }
 	timeout 60 ncu -i "$name.ncu-rep" --page source --csv --print-source sass >"$name.csv" 2>>ncu.log
 	run record -e cuda --pc-sampling="$period" -o "$name.grt" -- "$@"
 	"$GRTRACE" dump --json -t PC_SAMPLE,PC_LINE,STALL_REASON "$name.grt" >"$name.json"
 	compare "$name.csv" "$name.json" "$share" >"$name.txt"
 	grep '^#' "$name.txt"
-	check "$name: $kernels kernels are compared" test "$(grep -vc '^#\|^worst' "$name.txt")" = "$kernels"
+	check "$name: $kernels kernels are compared" test "$(grep -vc '^#\|^worst\|^top' "$name.txt")" = "$kernels"
 	# shellcheck disable=SC2016
 	check "$name: shares of lines are within 3 points of ncu's" awk '$1 == "worst" { exit !($2 > 0 && $2 < 3) }' "$name.txt"
+	# shellcheck disable=SC2016
+	check "$name: the ten lines with most samples of the program are within 3 points of ncu's" \
+		awk '$1 == "top" { exit !($2 > 3 && $3 < 3) }' "$name.txt"
 }
 
 cat >softmax.py <<'END'
