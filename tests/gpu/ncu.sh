@@ -3,7 +3,8 @@
 # record -e cuda --pc-sampling beside Nsight Compute: the shares of lines of kernels that stall (pcsampling.cu), of
 # examples/transformer.cu and of a kernel of Triton are those of ncu's own sampling, within 3 points.
 #
-# By hand, as root: GRTRACE_PLAIN=build tests/gpu/ncu.sh [stalls|transformer|triton]... Needs nvcc, ncu, and Triton.
+# By hand, as root: GRTRACE_PLAIN=build tests/gpu/ncu.sh [stalls|transformer|triton]... Needs nvcc, ncu, and Triton. What is
+# compared is copied to $KEEP.
 
 GRTRACE_SRC=${GRTRACE_SRC:-$(dirname -- "$(dirname -- "$(dirname -- "$(realpath -- "$0")")")")}
 GRTRACE_PLAIN=$(realpath -- "${GRTRACE_PLAIN:-$GRTRACE_SRC/build}")
@@ -20,13 +21,13 @@ trap 'rm -rf -- "$dir"' EXIT
 # code is not in the instruction cache when it begins: samples of warps that wait for instructions are left out on both
 # sides. The longest kernels, which have SHARE percent of ncu's samples or more, are compared; what the shorter ones have is
 # printed, since their first reads of memory, too, take longer there.
-compare() { # CSV_OF_NCU DUMP SHARE
+compare() { # CSV_OF_NCU ITS_RAW_CSV DUMP SHARE
 	python3 - "$@" <<'END'
 import collections, csv, json, re, sys
 
 names, lines = {}, {}
 ours, theirs = (collections.defaultdict(collections.Counter) for _ in range(2))
-events = [json.loads(l) for l in open(sys.argv[2])]
+events = [json.loads(l) for l in open(sys.argv[3])]
 for e in events:
     if e["type"] == "STALL_REASON":
         names[e["number"]] = e["name"]
@@ -35,17 +36,21 @@ for e in events:
 for e in events:
     if e["type"] == "PC_SAMPLE" and not re.search("_not_issued$|_no_inst", names[e["reason"]]):
         ours[e["function"]][e["offset"]] += e["samples"]
+# Where the hardware would drop samples, ncu doubles the time between them, launch by launch.
+raw = list(csv.DictReader(l for l in open(sys.argv[2], errors="replace") if l.startswith('"')))[1:]
+cycles = [float(r["smsp__pcsamp_interval_cycles"].replace(",", "")) for r in raw]
+each_of = iter([c / min(cycles) for c in cycles])
 kernel = head = base = None
 for row in csv.reader(open(sys.argv[1], errors="replace")):
     if row[:1] == ["Kernel Name"]:
-        kernel, head = row[1], None
+        kernel, head, each = row[1], None, next(each_of)
     elif "Address" in row:
         head, base = row, None
     elif head and len(row) == len(head):
         d = dict(zip(head, row))
         at = int(d["Address"], 0)
         base = at if base is None else base
-        theirs[kernel][at - base] += int(d["Warp Stall Sampling (All Samples)"]) - int(d["stall_no_inst"] or 0)
+        theirs[kernel][at - base] += each * (int(d["Warp Stall Sampling (All Samples)"]) - int(d["stall_no_inst"] or 0))
 
 
 def shares(kernel, samples):
@@ -66,9 +71,9 @@ for kernel, samples in ours.items():
         continue
     a, b = shares(kernel, samples), shares(kernel, other)
     far = max(abs(a[l] - b[l]) for l in a.keys() | b.keys())
-    long = 100 * sum(other.values()) >= float(sys.argv[3]) * all_theirs
+    long = 100 * sum(other.values()) >= float(sys.argv[4]) * all_theirs
     worst = max(worst, far) if long else worst
-    print(f"# {'' if long else 'short: '}{kernel}: {sum(samples.values())} samples, ncu {sum(other.values())}; lines differ by {far:.2f} points at most:",
+    print(f"# {'' if long else 'short: '}{kernel}: {sum(samples.values())} samples, ncu {sum(other.values()):.0f}; lines differ by {far:.2f} points at most:",
           ", ".join(f"{l} {a[l]:.1f} and {b[l]:.1f}" for l, _ in b.most_common(5)))
     print(kernel)
 print("worst", worst)
@@ -99,12 +104,14 @@ both() { # NAME KERNELS SHARE PERIOD OPTIONS_OF_NCU OF_NCU... -- OF_GRTRACE...
 	done
 	shift
 	# shellcheck disable=SC2086
-	timeout 100 ncu -f --section SourceCounters --clock-control none --cache-control none --warp-sampling-interval "$interval" --warp-sampling-buffer-size 536870912 $options \
+	timeout 100 ncu -f --section SourceCounters --clock-control none --cache-control none $options \
 		-o "$name" "${of[@]}" >ncu.log 2>&1 || { sed 's/^/# /' ncu.log | tail -n 5; }
 	timeout 60 ncu -i "$name.ncu-rep" --page source --csv --print-source sass >"$name.csv" 2>>ncu.log
+	timeout 60 ncu -i "$name.ncu-rep" --page raw --csv >"$name.raw.csv" 2>>ncu.log
 	run record -e cuda --pc-sampling="$period" -o "$name.grt" -- "$@"
 	"$GRTRACE" dump --json -t PC_SAMPLE,PC_LINE,STALL_REASON "$name.grt" >"$name.json"
-	compare "$name.csv" "$name.json" "$share" >"$name.txt"
+	compare "$name.csv" "$name.raw.csv" "$name.json" "$share" >"$name.txt"
+	[ -z "${KEEP:-}" ] || cp "$name.csv" "$name.raw.csv" "$name.txt" "$KEEP"
 	grep '^#' "$name.txt"
 	check "$name: $kernels kernels are compared" test "$(grep -vc '^#\|^worst\|^top' "$name.txt")" = "$kernels"
 	# shellcheck disable=SC2016
@@ -139,16 +146,18 @@ for what in "${@:-stalls}"; do
 	case $what in
 	stalls)
 		nvcc -lineinfo -O2 -arch=native -o stalls "$GRTRACE_SRC/tests/gpu/pcsampling.cu" || exit 1
-		both stalls 6 1 17 "--launch-count 60" ./stalls -- ./stalls
+		both stalls 6 1 17 "--warp-sampling-interval 0 --launch-count 60" ./stalls -- ./stalls
 		;;
 	transformer)
 		nvcc -lineinfo -O2 -arch=native -o transformer "$GRTRACE_SRC/examples/transformer.cu" || exit 1
 		# its kernels take some microseconds, and ncu runs them one by one: two whole steps, because the matrix
-		# products of a step have several sizes. With 2^5 cycles between samples, the hardware drops some.
-		both transformer 5 15 serialized:7 "--replay-mode application --launch-skip 52 --launch-count 104" \
+		# products of a step have several sizes. With 2^5 cycles between samples, the hardware drops some: 2^7, which
+		# is ncu's interval 2.
+		both transformer 5 15 serialized:7 \
+			"--warp-sampling-interval 2 --warp-sampling-buffer-size 536870912 --replay-mode application --launch-skip 52 --launch-count 104" \
 			./transformer 5 -- ./transformer "${STEPS:-20}"
 		;;
-	triton) both triton 1 1 12 "-k softmax_kernel --launch-skip 3 --launch-count 3" python3 softmax.py 0 -- python3 softmax.py 3 ;;
+	triton) both triton 1 1 12 "--warp-sampling-interval 0 -k softmax_kernel --launch-skip 3 --launch-count 3" python3 softmax.py 0 -- python3 softmax.py 3 ;;
 	*) echo "not stalls, transformer or triton: $what" && exit 2 ;;
 	esac
 done
