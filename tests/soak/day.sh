@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0
 #
 # day.sh BUILD DIR: recorders that are left on for a day, at low load, beside programs with a mock CUDA that take a step of
-# 0.5 s after the other. `make soak` does not run it; HOURS says how long, 24 by default. In DIR, which must not be there:
+# 0.5 s after the other. `make soak` does not run it; HOURS says how long, 24 by default, and STEP_MS how long a step is: with
+# HOURS=1 STEP_MS=20 there are as many steps as in a day. In DIR, which must not be there:
 #
 #   segments   a program that runs is recorded in segments of at most 4 MiB in all, which are deleted and made anew
 #   attached   a program that runs is recorded into a black box
@@ -19,13 +20,15 @@
 # process: what grew is a fault. Exit status 0: there was none.
 
 set -u -o pipefail
-usage="usage: [HOURS=24] day.sh BUILD DIR"
+usage="usage: [HOURS=24] [STEP_MS=500] day.sh BUILD DIR"
 src=$(dirname -- "$(realpath -- "${BASH_SOURCE[0]}")")
 build=$(realpath -- "${1:?$usage}")
 dir=$(realpath -m -- "${2:?$usage}")
 seconds=$(awk -v hours="${HOURS:-24}" 'BEGIN { printf "%d", hours * 3600 }')
 [ "$seconds" -ge 60 ] || { echo "day.sh: HOURS=${HOURS:-} is too short: at least 0.02" >&2 && exit 2; }
 mkdir -- "$dir" && mkdir -- "$dir/home" "$dir/tmp" && cd "$dir" || exit 2
+step=${STEP_MS:-500}
+[[ "$step" =~ ^[1-9][0-9]*$ ]] || { echo "day.sh: STEP_MS=$step is not a number of milliseconds: at least 1" >&2 && exit 2; }
 export HOME=$dir/home TMPDIR=$dir/tmp XDG_CONFIG_HOME=$dir/home XDG_CACHE_HOME=$dir/home LC_ALL=C.UTF-8
 unset CUDA_INJECTION64_PATH NVTX_INJECTION64_PATH GRTRACE_OUTPUT MOCK_LOG
 export STEPS_NVTX="train step"
@@ -53,7 +56,7 @@ declare -A recorder=() program=() parent=()
 
 begin_program() { # NAME
 	local i
-	STEPS_ALIKE=1 CUDA_INJECTION64_PATH=$library NVTX_INJECTION64_PATH=$library "$build/tests/inject/mock/steps" 1000000000 1 0 1 500 &
+	STEPS_ALIKE=1 CUDA_INJECTION64_PATH=$library NVTX_INJECTION64_PATH=$library "$build/tests/inject/mock/steps" 1000000000 1 0 1 "$step" &
 	parent[$1]=$!
 	for ((i = 0; i < 3000; i++)); do
 		program[$1]=$(pgrep -P ${parent[$1]} -x steps)
@@ -74,7 +77,7 @@ begin_recorder() { # NAME
 	ranks)
 		how+=(--last "$kept" --last-size 16M --on 'step>30s,collective>30s,exit-by-signal' --after 1)
 		# shellcheck disable=SC2016 # of that shell
-		how+=(sh -c 'STEPS_LOG=notes "$@"; kill -SEGV $$' sh "$build/tests/inject/mock/steps" $((seconds * 2)) 2 0 1 500)
+		how+=(sh -c 'STEPS_LOG=notes "$@"; kill -SEGV $$' sh "$build/tests/inject/mock/steps" $((seconds * 1000 / step)) 2 0 1 "$step")
 		;;
 	esac
 	"$GRTRACE" record "${how[@]}" >>"$1.said" 2>&1 &
