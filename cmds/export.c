@@ -76,7 +76,7 @@ static void print_if(uint64_t n, const char *text)
 /* Prints counts of items that are not drawn, or whose begin or end was not seen. */
 static void print_tracks(const struct grt_tracks_count *n)
 {
-	/* of a part of the time, events outside are not used */
+	/* of what threads did, events outside of a part of the time are not used */
 	bool part = opt.filter.from.set || opt.filter.to.set;
 
 	grt_say(stderr,
@@ -85,10 +85,7 @@ static void print_tracks(const struct grt_tracks_count *n)
 		n->jobs, n->slices, n->instants, n->values);
 	print_if(n->inferred, "{job has|jobs have} a START or END that is inferred, not observed");
 	print_if(n->sampled, "{job was|jobs were} sampled: each stands for several jobs");
-	print_if(
-		n->undrawn,
-		part ? "{job is|jobs are} not drawn: {its|their} START or END is unknown, or outside of --from and --to"
-		     : "{job is|jobs are} not drawn: {its|their} START or END is unknown");
+	print_if(n->undrawn, "{job is|jobs are} not drawn: {its|their} START or END is unknown");
 	print_if(n->half,
 		 part ? "{end is|ends are} not drawn: {its|their} begin is before --from, or was lost"
 		      : "{end is|ends are} not drawn: {its|their} begin is before the trace, or was lost");

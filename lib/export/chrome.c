@@ -20,6 +20,7 @@
 #include "export.h"
 #include "base/outbuf.h"
 #include "trace/session.h"
+#include "tracks_parts.h"
 
 /* Pids end below 2^22. */
 #define FIRST_OWN 0x40000000U
@@ -352,10 +353,13 @@ static int chrome_event(struct grt_export *x, const struct grt_event *e, uint32_
 	return ret ?: grt_tracks_event(x->tracks, e);
 }
 
-static int chrome_beyond(struct grt_export *x, const struct grt_event *e, uint32_t cpu)
+/* It may end a job that is drawn. */
+static int chrome_lasting(struct grt_export *x, const struct grt_event *e)
 {
-	chrome_see_rank(x->state, e);
-	return grt_tracks_event(x->tracks, e);
+	struct chrome *f = x->state;
+	int ret = f->begun ? 0 : chrome_put_head(x, e->time);
+
+	return ret ?: tracks_remember(x->tracks, e);
 }
 
 static int chrome_packet(struct grt_export *x, const struct grt_packet *p)
@@ -459,10 +463,13 @@ static void chrome_free(struct grt_export *x)
 }
 
 const struct grt_export_format grt_export_chrome = {
+	.whole = true,
 	.joins = true,
 	.begin = chrome_begin,
 	.event = chrome_event,
-	.beyond = chrome_beyond,
+	.beyond = chrome_event,
+	.lasting = chrome_lasting,
+	.late = chrome_event,
 	.packet = chrome_packet,
 	.end = chrome_end,
 	.free = chrome_free,

@@ -174,7 +174,7 @@ static int csv_event(struct grt_export *x, const struct grt_event *e, uint32_t c
 	char *p = grt_outbuf_room(&f->out, ROW_MAX);
 	int ret = e->type == GRT_EV_NAME ? grt_names_add(&f->names, (const struct grt_ev_name *)e) : 0;
 
-	if (ret)
+	if (ret || !x->shown)
 		return ret;
 	p = grt_format_u64(p, e->time);
 	*p++ = ',';

@@ -17,9 +17,11 @@
 #include "export.h"
 #include "trace/packet.h"
 
-/** struct cupti_text - the export */
+/** struct cupti_text - the export; @from, @to: what is partly in this time is written */
 struct cupti_text {
 	FILE *out;
+	uint64_t from;
+	uint64_t to;
 	struct grt_images images;
 };
 
@@ -29,9 +31,18 @@ static int cupti_text_begin(struct grt_export *x)
 
 	if (!f)
 		return -ENOMEM;
+	f->to = UINT64_MAX;
 	grt_images_init(&f->images);
 	f->out = grt_export_file(x);
 	return f->out ? 0 : -errno;
+}
+
+static void cupti_text_within(struct grt_export *x, uint64_t from, uint64_t to)
+{
+	struct cupti_text *f = x->state;
+
+	f->from = from;
+	f->to = to;
 }
 
 static void cupti_text_put_name(FILE *out, const char *name)
@@ -130,13 +141,34 @@ static void cupti_text_put_overhead(FILE *out, const struct grt_image *i, const 
 		grt_cupti_correlation(i, e->correlation));
 }
 
+/* Records are written when what they report is over, and of the GPU's work long after. */
+static bool cupti_text_is_outside(const struct cupti_text *f, const struct grt_event *e)
+{
+	uint64_t start = e->time, end = e->time;
+
+	if (e->type == GRT_EV_LAUNCH) {
+		start = ((const struct grt_ev_launch *)e)->begin;
+	} else if (e->type == GRT_EV_GPU_KERNEL || e->type == GRT_EV_GPU_COPY) {
+		start = ((const struct grt_ev_gpu_kernel *)e)->start;
+		end = ((const struct grt_ev_gpu_kernel *)e)->end;
+	} else if (e->type == GRT_EV_GPU_SYNC || e->type == GRT_EV_GPU_OVERHEAD) {
+		start = ((const struct grt_ev_gpu_sync *)e)->start;
+		end = ((const struct grt_ev_gpu_sync *)e)->end;
+	}
+	/* without time stamps, the time of the record counts */
+	if (!start)
+		start = end = e->time;
+	return start > f->to || (end && end < f->from);
+}
+
 static int cupti_text_event(struct grt_export *x, const struct grt_event *e, uint32_t cpu)
 {
 	struct cupti_text *f = x->state;
 	const struct grt_image *i;
 	int ret = grt_images_event(&f->images, e);
 
-	if (ret || e->type >= GRT_EV_MAX || grt_class_of[e->type] != GRT_CLASS_launch)
+	if (ret || e->type >= GRT_EV_MAX || grt_class_of[e->type] != GRT_CLASS_launch ||
+	    cupti_text_is_outside(f, e))
 		return ret;
 	i = grt_images_of(&f->images, e);
 	if (!i)
@@ -182,6 +214,8 @@ const struct grt_export_format grt_export_cupti_text = {
 	.begin = cupti_text_begin,
 	.event = cupti_text_event,
 	.beyond = cupti_text_event,
+	.late = cupti_text_event,
+	.within = cupti_text_within,
 	.end = cupti_text_end,
 	.free = cupti_text_release,
 };

@@ -59,16 +59,18 @@ static int export_on_event(struct grt_consumer *c, const struct grt_event *e, ui
 	struct grt_export *x = (struct grt_export *)c;
 	enum grt_class class = e->type < GRT_EV_MAX ? grt_class_of[e->type] : GRT_CLASS_unknown;
 
+	x->shown = !x->session->filter || x->session->filter->shown;
 	/* what is there to join others is not what was asked for */
-	x->events += !x->filter || x->filter->shown || (class != GRT_CLASS_job && class != GRT_CLASS_wait);
+	x->events += x->shown || (x->filter && class != GRT_CLASS_job && class != GRT_CLASS_wait);
 	return x->format->event(x, e, cpu);
 }
 
 static int export_on_beyond(struct grt_consumer *c, const struct grt_event *e, uint32_t cpu)
 {
 	struct grt_export *x = (struct grt_export *)c;
+	bool joined = x->tracks && !grt_has_trait(e, GRT_TRAIT_DEFINING);
 
-	if (grt_has_trait(e, GRT_TRAIT_LASTING)) {
+	if (joined || grt_has_trait(e, GRT_TRAIT_LASTING)) {
 		if (x->format->lasting)
 			return x->format->lasting(x, e);
 		return x->tracks ? tracks_remember(x->tracks, e) : 0;
@@ -128,6 +130,8 @@ int grt_export_init(struct grt_export *x, const struct grt_export_row *row, cons
 
 void grt_export_within(struct grt_export *x, uint64_t from, uint64_t to)
 {
+	if (x->tracks)
+		grt_tracks_within(x->tracks, from, to);
 	if (x->format->within)
 		x->format->within(x, from, to);
 }

@@ -30,12 +30,13 @@ struct grt_export;
  * struct grt_export_format - a row of exports.def
  * @begin: makes x->state
  * @beyond: as that of struct grt_consumer; NULL where each event is a row, and it would be one
- * @lasting: gets those with GRT_TRAIT_LASTING in its place; NULL: x->tracks does, if there are any
+ * @lasting: gets those with GRT_TRAIT_LASTING in its place, and in formats that draw tracks also those that
+ *	define nothing; NULL: x->tracks does, if there are any
  * @whole: @beyond also gets what grt_session_whole() adds
  * @joins: it joins events into jobs, so it also needs those that a filter leaves out, see @whole of
  *	struct grt_filter
  * @late: the same; NULL where an event is written at the time that it reports
- * @within: gets the requested time, before the first event; may be NULL
+ * @within: gets the requested time, before the first event, as @tracks do; may be NULL
  * @packet: may be NULL
  * @end: writes the rest; not called after an error
  * @free: frees the memory of @begin; x->state may be NULL
@@ -87,6 +88,7 @@ extern const struct grt_export_row grt_export_rows[];
  * @fd: file descriptor of the output
  * @clocks: clocks of the recording
  * @tracks: the tracks, in formats that draw tracks; they have the counts that the command reports. NULL: none
+ * @shown: the current event was selected itself, and not because it names, defines or joins something
  * @events: number of processed events
  * @items: number of written items, in formats with @missing
  */
@@ -98,6 +100,7 @@ struct grt_export {
 	struct grt_export_clocks clocks;
 	struct grt_tracks *tracks;
 	const struct grt_filter *filter; /* NULL: none */
+	bool shown;
 	uint64_t events;
 	uint64_t items;
 	void *state;

@@ -31,9 +31,11 @@ struct waiting {
 	const struct grt_image *image;
 };
 
-/** struct extended_folded - the export */
+/** struct extended_folded - the export; @from, @to: launches that are partly in this time are written */
 struct extended_folded {
 	FILE *out;
+	uint64_t from;
+	uint64_t to;
 	struct grt_images images;
 	struct grt_image_frames *frames;
 	struct grt_names names;
@@ -49,10 +51,19 @@ static int extended_folded_begin(struct grt_export *x)
 
 	if (!f)
 		return -ENOMEM;
+	f->to = UINT64_MAX;
 	grt_images_init(&f->images);
 	grt_keyed_init(&f->text, sizeof(char *), TEXTS_MAX);
 	f->out = grt_export_file(x);
 	return f->out ? grt_image_frames_new(&f->frames) : -errno;
+}
+
+static void extended_folded_within(struct grt_export *x, uint64_t from, uint64_t to)
+{
+	struct extended_folded *f = x->state;
+
+	f->from = from;
+	f->to = to;
 }
 
 static void extended_folded_forget_oldest(struct extended_folded *f)
@@ -135,7 +146,7 @@ static int extended_folded_take_launch(struct grt_export *x, const struct grt_ev
 
 	if (!i)
 		return -ENOMEM;
-	if (!e->stack || grt_cuda_sync(call))
+	if (!e->stack || grt_cuda_sync(call) || e->begin > f->to || e->e.time < f->from)
 		return 0;
 	node = e->node ?: grt_images_stack(&f->images, i->number, e->correlation);
 	if (node)
@@ -194,6 +205,8 @@ const struct grt_export_format grt_export_extended_folded = {
 	.begin = extended_folded_begin,
 	.event = extended_folded_event,
 	.beyond = extended_folded_event,
+	.late = extended_folded_event,
+	.within = extended_folded_within,
 	.end = extended_folded_end,
 	.free = extended_folded_release,
 };

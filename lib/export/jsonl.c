@@ -27,7 +27,7 @@ static int jsonl_event(struct grt_export *x, const struct grt_event *e, uint32_t
 	int ret = grt_event_json_see(f->events, e, 0);
 	char *p;
 
-	if (ret)
+	if (ret || !x->shown)
 		return ret;
 	p = grt_event_json_put(f->events, grt_outbuf_room(&f->out, GRT_EVENT_JSON_MAX), e, cpu, 0);
 	grt_outbuf_take(&f->out, grt_format_text(p, "}\n", 2));

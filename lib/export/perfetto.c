@@ -503,6 +503,11 @@ static int perfetto_event(struct grt_export *x, const struct grt_event *e, uint3
 	return perfetto_later_event(f, e, false) ?: perfetto_stacks_event(f->stacks, e);
 }
 
+static void perfetto_within(struct grt_export *x, uint64_t from, uint64_t to)
+{
+	perfetto_stacks_within(((struct perfetto *)x->state)->stacks, from, to);
+}
+
 static int perfetto_lasting(struct grt_export *x, const struct grt_event *e)
 {
 	return perfetto_later_event(x->state, e, true);
@@ -543,11 +548,14 @@ static void perfetto_free(struct grt_export *x)
 }
 
 const struct grt_export_format grt_export_perfetto = {
+	.whole = true,
 	.joins = true,
 	.begin = perfetto_begin,
 	.event = perfetto_event,
 	.beyond = perfetto_event,
+	.late = perfetto_event,
 	.lasting = perfetto_lasting,
+	.within = perfetto_within,
 	.packet = perfetto_packet,
 	.end = perfetto_end,
 	.free = perfetto_free,

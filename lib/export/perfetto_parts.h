@@ -254,6 +254,9 @@ void perfetto_later_free(struct perfetto *f);
 /* Creates an empty set of samples. Return: 0 or -ENOMEM */
 int perfetto_stacks_new(struct perfetto_stacks **out, struct perfetto *f);
 
+/* Before the first event: only work that is partly in this time is a sample. */
+void perfetto_stacks_within(struct perfetto_stacks *s, uint64_t from, uint64_t to);
+
 /* Processes an event. Return: 0 or a negative errno */
 int perfetto_stacks_event(struct perfetto_stacks *s, const struct grt_event *e);
 

@@ -289,6 +289,11 @@ int perfetto_stacks_new(struct perfetto_stacks **out, struct perfetto *f)
 	return grt_image_frames_new(&s->image_frames) ?: grt_stacks_new(&s->tree);
 }
 
+void perfetto_stacks_within(struct perfetto_stacks *s, uint64_t from, uint64_t to)
+{
+	grt_launches_within(s->launches, from, to);
+}
+
 int perfetto_stacks_event(struct perfetto_stacks *s, const struct grt_event *e)
 {
 	return grt_has_trait(e, GRT_TRAIT_OF_IMAGE) ? grt_launches_event(s->launches, e) : 0;

@@ -326,6 +326,7 @@ int grt_tracks_new_sized(struct grt_tracks **out, const struct grt_tracks_sink *
 	grt_keyed_init(&t->tracks, sizeof(struct track), GRT_TRACKS_MAX);
 	grt_keyed_init(&t->gpus, sizeof(struct tracks_gpu), GRT_TRACKS_GPUS_MAX);
 	grt_texts_init(&t->texts, GRT_TRACKS_NAMES_MAX);
+	t->to = UINT64_MAX;
 	ret = number_fields(t) ?: name_items(t);
 	for (unsigned int n = TRACKS_SHARED + 1; n < TRACKS_PROVIDERS && !ret; n++)
 		ret = tracks_begin_provider(t, n);
@@ -338,8 +339,13 @@ int grt_tracks_new_sized(struct grt_tracks **out, const struct grt_tracks_sink *
 
 int tracks_remember(struct grt_tracks *t, const struct grt_event *e)
 {
+	enum grt_class class = e->type < GRT_EV_MAX ? grt_class_of[e->type] : GRT_CLASS_unknown;
 	int ret;
 
+	if (class == GRT_CLASS_job || class == GRT_CLASS_wait || class == GRT_CLASS_error)
+		return tracks_join(t, e);
+	if (!grt_has_trait(e, GRT_TRAIT_LASTING))
+		return 0;
 	t->beyond = true;
 	ret = grt_tracks_event(t, e);
 	t->beyond = false;

@@ -72,6 +72,12 @@ struct grt_tracks_gpu {
 	const char *model;
 };
 
+/**
+ * grt_tracks_within - before the first event: only what is at least partly from @from to @to is drawn, as a
+ * whole. It needs the events of jobs and the late records that are outside of this time, too.
+ */
+void grt_tracks_within(struct grt_tracks *t, uint64_t from, uint64_t to);
+
 /** grt_tracks_filter - draws only what @filter selects, and the jobs among those that it delivers; see @whole
  * there */
 void grt_tracks_filter(struct grt_tracks *t, const struct grt_filter *filter);

@@ -328,7 +328,8 @@ static int draw_job(struct grt_tracks *t, const struct grt_job *job)
 	take_deps(t, job, &deps);
 	i.pid = job->pid;
 	i.number = flow_of(job->ctx, job->seqno) ?: tracks_next_number(t);
-	if (job->tid && job->seen & 1U << GRT_STAMP_SUBMIT)
+	if (job->tid && job->seen & 1U << GRT_STAMP_SUBMIT &&
+	    !tracks_is_outside(t, job->time[GRT_STAMP_SUBMIT], job->time[GRT_STAMP_SUBMIT]))
 		i.flow_in = flow_of(job->ctx, job->seqno);
 	i.waits = deps.waits;
 	i.wait = deps.wait;
@@ -361,6 +362,13 @@ static int tracks_on_job(void *arg, const struct grt_job *job)
 int tracks_join(struct grt_tracks *t, const struct grt_event *e)
 {
 	return grt_jobs_event(core_of(t)->jobs, e);
+}
+
+void grt_tracks_within(struct grt_tracks *t, uint64_t from, uint64_t to)
+{
+	t->from = from;
+	t->to = to;
+	grt_jobs_within(core_of(t)->jobs, from, to);
 }
 
 static int on_stamp(struct grt_tracks *t, const struct grt_event *e)

@@ -230,6 +230,8 @@ static int on_launch(struct grt_tracks *t, const struct grt_event *e)
 
 	if (!image || !call)
 		return -ENOMEM;
+	if (tracks_is_outside(t, x->begin, e->time))
+		return 0;
 	if (i.end < i.time) {
 		t->count.back++;
 		return 0;
@@ -571,6 +573,19 @@ static int draw_copy(struct grt_tracks *t, const struct grt_event *e)
 	return draw_work(t, e, image, &i, &t->args, x->correlation, x->graph, place);
 }
 
+/* Whether nothing of the work, wait or overhead is drawn; without time stamps, the time of its record counts. */
+static bool work_is_outside(const struct grt_tracks *t, const struct grt_event *e)
+{
+	bool work = e->type == GRT_EV_GPU_KERNEL || e->type == GRT_EV_GPU_COPY;
+	uint64_t start = work ? ((const struct grt_ev_gpu_kernel *)e)->start
+			      : ((const struct grt_ev_gpu_sync *)e)->start;
+	uint64_t end =
+		work ? ((const struct grt_ev_gpu_kernel *)e)->end : ((const struct grt_ev_gpu_sync *)e)->end;
+
+	return start ? tracks_is_outside(t, start, end ?: UINT64_MAX)
+		     : tracks_is_outside(t, e->time, e->time);
+}
+
 /* Times of the CPU that CUPTI reports: begin and end have the same offsets as those of kernels. */
 static int draw_cuda_time(struct grt_tracks *t, const struct grt_event *e)
 {
@@ -588,7 +603,7 @@ static int draw_cuda_time(struct grt_tracks *t, const struct grt_event *e)
 	if (!image)
 		return -ENOMEM;
 	/* a stream will wait and no thread does, so only the call is drawn */
-	if (waits && x->kind == GRT_CUDA_SYNC_ORDER)
+	if ((waits && x->kind == GRT_CUDA_SYNC_ORDER) || work_is_outside(t, e))
 		return 0;
 	if (!x->start || x->end < x->start) {
 		t->count.undrawn++;
@@ -685,6 +700,8 @@ static int on_work(struct grt_tracks *t, const struct grt_event *e)
 	struct held *h;
 	int ret = 0;
 
+	if (work_is_outside(t, e))
+		return 0;
 	while (!ret && (first = first_held(c)) &&
 	       (c->lined + c->heaped == HELD_MAX || first->time + HELD_NS < e->time))
 		ret = draw_held(c);
@@ -769,7 +786,7 @@ static int on_range(struct grt_tracks *t, const struct grt_event *e)
 	else
 		snprintf(text, sizeof(text), "NVTX ranges of thread %u %.40s", e->tid, domain);
 	text[strlen(text) - (text[strlen(text) - 1] == ' ')] = '\0';
-	ret = tracks_draw_in_process(t, e, &key, text, &i, a);
+	ret = tracks_is_outside(t, i.time, i.end) ? 0 : tracks_draw_in_process(t, e, &key, text, &i, a);
 	if (fields)
 		grt_keyed_remove(&cuda_of(t)->structs, fields);
 	return ret;
@@ -795,7 +812,7 @@ static int on_mark(struct grt_tracks *t, const struct grt_event *e)
 	tracks_add_fields(t, a, e);
 	if (fields)
 		tracks_add_text(a, GRT_TRACK_ARG_FIELDS_OF, fields->text, fields->length);
-	ret = tracks_draw(t, k, &i, a);
+	ret = tracks_is_outside(t, i.time, i.time) ? 0 : tracks_draw(t, k, &i, a);
 	if (fields)
 		grt_keyed_remove(&cuda_of(t)->structs, fields);
 	return ret;

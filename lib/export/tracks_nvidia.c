@@ -158,8 +158,11 @@ static int tracks_on_slice(struct grt_tracks *t, const struct grt_event *e)
 	struct tracks_args *a = tracks_no_args(t);
 	const char *process = grt_process_name(t->names, e->pid);
 	char text[64] = "process on the GPU";
-	int ret = tracks_device(t, e->device, &like.parent);
+	int ret;
 
+	if (tracks_is_outside(t, x->start, e->time))
+		return 0;
+	ret = tracks_device(t, e->device, &like.parent);
 	if (x->mig_gpu != GRT_NOT_DIVIDED)
 		snprintf(text, sizeof(text), "process on MIG instance %u.%u", x->mig_gpu, x->mig_compute);
 	if (!ret && !grt_keyed_find(&t->tracks, &key))
@@ -241,8 +244,11 @@ static int tracks_on_migration(struct grt_tracks *t, const struct grt_event *e)
 	struct grt_key key = tracks_key_of(OF_MIGRATIONS, e->pid, 0, 0);
 	struct track like = {.kind = GRT_TRACK_SLICES, .pid = e->pid};
 	struct tracks_args *a = tracks_no_args(t);
-	int ret = migration_name(t, m, &i.name);
+	int ret;
 
+	if (tracks_is_outside(t, m->start, e->time))
+		return 0;
+	ret = migration_name(t, m, &i.name);
 	tracks_add_fields(t, a, e);
 	if (ret || m->start > e->time)
 		return ret ?: tracks_draw(t, NULL, &i, NULL);

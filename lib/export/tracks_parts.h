@@ -145,6 +145,7 @@ enum tracks_providers {
  * @field, @fields: by type of event, its fields
  * @filter: only what it selects is drawn, and other events of jobs are used to join these; NULL: all events
  * @beyond: the event is outside of the time that is drawn, and only changes the state
+ * @from, @to: the time that is drawn; what is partly in it is drawn as a whole
  * @args: values of the item that is being drawn; here, because zeroing it for each item costs too much
  * @draw: by type of event
  * @state: states of the providers
@@ -167,11 +168,19 @@ struct grt_tracks {
 	uint8_t fields[GRT_EV_MAX];
 	const struct grt_filter *filter;
 	bool beyond;
+	uint64_t from, to;
 	struct tracks_args args;
 	struct grt_tracks_count count;
 	int (*draw[GRT_EV_MAX])(struct grt_tracks *t, const struct grt_event *e);
 	void *state[TRACKS_PROVIDERS];
 };
+
+/* Whether nothing of it is in the time that is drawn. Its record may be in this time: those of the GPU's work
+ * are written later. */
+static inline bool tracks_is_outside(const struct grt_tracks *t, uint64_t first, uint64_t last)
+{
+	return last < t->from || first > t->to;
+}
 
 /* Processes an event that is not drawn, for the jobs of drawn events. Return: 0 or -ENOMEM */
 int tracks_join(struct grt_tracks *t, const struct grt_event *e);

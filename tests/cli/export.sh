@@ -257,7 +257,9 @@ expect "an output that cannot be written" 1 'cannot create no/such/file'
 run export -f jsonl --from 0.0000012 --to 0.000001299 all.grt -o part
 check "--from and --to" test "$(grep -vc '"type":"NAME"' part)" = 1
 run export -f chrome --from 0.000001290 --to 0.000001315 -o part all.grt
-expect "a job that began before --from is not called unknown" 0 'START or END is unknown, or outside of --from and --to$'
+expect "a job that is partly in the time is drawn" 0 ': 3 jobs, '
+output=$(shown chrome part)
+check "as a whole, without an arrow from a SUBMIT outside of it" says '^000000001030\+270 .*/gfx\] app ctx=9 .* waits=1$'
 for format in perfetto chrome; do
 	run export -f $format --from 0.0000010 -o part.$format cuda.grt
 	expect "$format: what was defined before --from is no event" 0 '^grtrace export: cuda.grt: 10 events'
@@ -271,6 +273,23 @@ check "folded: stacks from before --from" grep -qx 'app;main;draw:one;ioctl;\[GP
 run export -f folded --to +34us -o part rounds.grt
 check "folded: kernels by when they ran, as flame" cmp -s part <("$GRTRACE" flame --to +34us rounds.grt 2>err)
 check "folded: there are some" test -s part
+# The records of these kernels are written at 65 us.
+for format in perfetto chrome cupti-text; do
+	run export -f $format --from +11us --to +34us -o part.$format rounds.grt
+done
+for format in perfetto chrome; do
+	output=$(items $format part.$format | grep -o '^[0-9+]* .*stream 7\] scale')
+	check "$format: kernels by when they ran" test "${output//[^+]/}" = +++
+	check "$format: each as a whole, none of later" test "$(cut -c6-17 <<<"$output" | xargs)" = "0012000+5000 0022000+5000 0032000+5000"
+done
+output=$(shown perfetto part.perfetto)
+check "perfetto: their stacks, too" says ' stack_samples=3$'
+check "cupti-text: kernels by when they ran, calls also where they returned later" \
+	test "$(grep -c '^CONCURRENT_KERNEL' part.cupti-text) $(grep -c '^RUNTIME.*DeviceSync' part.cupti-text)" = "3 3"
+run export -f jsonl --pid 70 -o part every.grt
+check "jsonl: rows of the selected process alone" cmp -s part <("$GRTRACE" dump --json --pid 70 every.grt)
+run export -f csv --pid 70 -o part.csv every.grt
+check "csv: the same" test "$(python3 -c 'import csv,sys; print(sum(1 for r in csv.reader(open("part.csv", newline=""))) - 1)')" = "$(wc -l <part)"
 for format in csv jsonl; do
 	run export -f $format --from 0.0000010 -o part cuda.grt
 	check "$format: no rows from before --from but names" test "$(grep -c 'STRING\|PROCESS' part)" = 0
