@@ -573,7 +573,8 @@ static int draw_copy(struct grt_tracks *t, const struct grt_event *e)
 	return draw_work(t, e, image, &i, &t->args, x->correlation, x->graph, place);
 }
 
-/* Whether nothing of the work, wait or overhead is drawn; without time stamps, the time of its record counts. */
+/* Whether nothing of the work, wait or overhead is drawn; without time stamps, the time of its record counts.
+ */
 static bool work_is_outside(const struct grt_tracks *t, const struct grt_event *e)
 {
 	bool work = e->type == GRT_EV_GPU_KERNEL || e->type == GRT_EV_GPU_COPY;
