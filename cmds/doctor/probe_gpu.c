@@ -42,6 +42,9 @@ static struct probe_driver *find_driver(struct probe_driver *list, int *n, const
 	/* The device below the card belongs to the bus, not to the GPU. */
 	if (!strcmp(module, "virtio_pci"))
 		strcpy(module, "virtio_gpu");
+	/* Of Tegra, it is called drm by host1x, its bus. */
+	if (!strcmp(module, "drm"))
+		strcpy(module, "tegra_drm");
 	for (i = 0; i < *n; i++)
 		if (!strcmp(list[i].name, module))
 			return &list[i];
@@ -125,17 +128,35 @@ void probe_gpus(struct probe_result *r)
 }
 
 /* Drivers whose jobs cannot be recorded: they do not use the DRM scheduler and have no events about jobs. */
-static const char *const untold[] = {"tegra_drm", "host1x_drm", "qaic", "habanalabs", NULL};
+static const char *const untold[] = {"qaic", "habanalabs"};
 
-/* The same, but each job has a fence (Linux 6.1 to 7.2: dma_fence_init() in the submit). */
-static const char *const by_fence[] = {"radeon", "vc4", "vmwgfx", "intel_vpu", NULL};
+/*
+ * The same, but jobs have fences (Linux 6.1 to 7.2: dma_fence_init() in the submit), of a driver of this
+ * name. Tegra's jobs have one where the program requests it, after 6.1 all of them.
+ */
+static const struct {
+	const char *driver;
+	const char *fences;
+} by_fence[] = {
+	{"radeon", "radeon"},	    {"vc4", "vc4"},	     {"vmwgfx", "vmwgfx"},
+	{"intel_vpu", "intel_vpu"}, {"tegra_drm", "host1x"},
+};
 
-static bool is_one_of(const char *const *list, const char *driver)
+static bool is_untold(const char *driver)
 {
-	for (; *list; list++)
-		if (!strcmp(*list, driver))
+	for (size_t i = 0; i < sizeof(untold) / sizeof(untold[0]); i++)
+		if (!strcmp(untold[i], driver))
 			return true;
 	return false;
+}
+
+/* Return: the driver's name in its fences, if jobs are seen only by these, else NULL */
+static const char *fences_of(const char *driver)
+{
+	for (size_t i = 0; i < sizeof(by_fence) / sizeof(by_fence[0]); i++)
+		if (!strcmp(by_fence[i].driver, driver))
+			return by_fence[i].fences;
+	return NULL;
 }
 
 void probe_job_times(struct probe_result *r)
@@ -145,13 +166,15 @@ void probe_job_times(struct probe_result *r)
 
 	probe_set(r, PROBE_WORKS, NULL, "%s", "");
 	for (int i = 0; i < n; i++) {
-		if (is_one_of(untold, list[i].name))
+		const char *fences = fences_of(list[i].name);
+
+		if (is_untold(list[i].name))
 			probe_add(r, "%s: its jobs are not seen", list[i].name);
-		else if (is_one_of(by_fence, list[i].name))
+		else if (fences)
 			probe_add(r,
 				  "%s: its jobs are seen only by their fences: "
 				  "grtrace record -e fence --driver %s",
-				  list[i].name, list[i].name);
+				  list[i].name, fences);
 		else if (grt_firmware_schedules(list[i].name))
 			probe_add(r, "%s: firmware schedules, so the start of a job is unknown",
 				  list[i].name);

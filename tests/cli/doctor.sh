@@ -237,6 +237,10 @@ run doctor
 check "an NPU is listed with the GPUs" finds gpus works 'nouveau \(card2 renderD130\), intel_vpu \(accel0\)'
 check "the NPU has no events of jobs, but fences" finds job_times unknown \
 	'intel_vpu: its jobs are seen only by their fences: grtrace record -e fence --driver intel_vpu'
+ln -sfn ../host1x/drivers/drm sys/sys/bus/npu/driver
+mkdir -p sys/sys/bus/host1x/drivers/drm
+look "Tegra, whose driver has the name drm, and its fences that of the bus" job_times unknown \
+	'tegra_drm: its jobs are seen only by their fences: grtrace record -e fence --driver host1x'
 rm -r sys/sys/class/accel
 rm -r sys/sys/class/drm/renderD130
 look "one that runs no jobs needs none" adapters works 'virtio_gpu'
