@@ -135,6 +135,8 @@ END
 cat >gpu.checks <<'END'
 # a stream is below its device, whose UUID is known
 is grtrace.report.timeline.all.lanes.find(l => l.kind === "idle" && l.pid).of.map(l => l.name).join() === "stream 9"
+# a rank without steps and collectives, of which each cell would be empty, has no table
+is grtrace.report.sections.find(s => s.table === "step_ranks").rows.length === 1 && !document.querySelector("[data-table=step_ranks], [data-table=ranks]")
 END
 "$GRTRACE_BUILD/tests/cli/export_traces" gpu gpu.grt
 "$GRTRACE" report gpu.grt -o gpu.html

@@ -23,9 +23,11 @@ function partOf(section) {
 	return PARTS.find(([, , pattern]) => pattern.test(section.table))[0];
 }
 
-/* Ranks of a program without collectives have nothing to be compared by. */
+/* Ranks of a program without collectives, or without steps, have nothing to be compared by. */
+const COMPARED = { ranks: "collectives", step_ranks: "steps" };
+
 function saysSomething(section) {
-	const i = section.table === "ranks" ? section.columns.findIndex(c => c.key === "collectives") : -1;
+	const i = section.columns.findIndex(c => c.key === COMPARED[section.table]);
 	return section.rows.length && (i < 0 || section.rows.some(row => Number(plain(row[i]))));
 }
 
