@@ -364,7 +364,9 @@ test-modules: modules
 
 $(O)/tests/unit/test_%: $(O)/obj/tests/unit/test_%.o $(AUX_OBJ) $(LIBA)
 	@mkdir -p $(@D)
-	$(call say,LINK,$@)$(CC) $(ALL_LDFLAGS) -o $@ $< $(AUX_OBJ) $(LIBA) -lcmocka $(LIB_LIBS)
+	$(call say,LINK,$@)$(CC) $(ALL_LDFLAGS) -o $@ $(filter %.o,$^) $(LIBA) -lcmocka $(LIB_LIBS)
+
+$(O)/tests/unit/test_triggers: $(addprefix $(O)/obj/cmds/record/,triggers.o trigger_collectives.o)
 
 $(TOOLS): $(O)/%: $(O)/obj/%.o $(AUX_OBJ) $(LIBA)
 	@mkdir -p $(@D)

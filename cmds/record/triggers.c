@@ -142,7 +142,7 @@ static bool triggers_parse_limit(const char *text, enum limit kind, struct trigg
 	static const struct {
 		const char *suffix;
 		double ns;
-	} units[] = {{"ms", 1e6}, {"us", 1e3}, {"s", 1e9}, {"", 1e9}};
+	} units[] = {{"ms", 1e6}, {"us", 1e3}, {"ns", 1}, {"s", 1e9}, {"", 1e9}};
 	char *end;
 	double value = strtod(text, &end);
 
@@ -155,7 +155,7 @@ static bool triggers_parse_limit(const char *text, enum limit kind, struct trigg
 	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++)
 		if (!strcmp(end, units[i].suffix)) {
 			limit->ns = (uint64_t)(value * units[i].ns);
-			return true;
+			return limit->ns > 0;
 		}
 	return false;
 }
@@ -228,13 +228,15 @@ static struct incident triggers_of_job(const struct grt_key *key, const struct j
 				 .ring = job->ring};
 }
 
-/* Both ends of a job are known. If the recorder was kept waiting, it never saw the job in flight. */
+/* Both ends of a job are known. If the recorder was kept waiting, it never saw the job in flight. Of several
+ * such jobs, the one that was submitted first is the incident. */
 static void triggers_see_both(struct triggers *t, struct grt_key key, const struct job *job, uint64_t end)
 {
 	struct incident *found = &t->incident;
+	bool first = !t->found || (found->trigger == TRIGGER_job && job->time < found->began);
 	char took[GRT_UNITS_MAX];
 
-	if (t->found || job->told || end < job->time || end - job->time <= t->limit[TRIGGER_job].ns)
+	if (!first || job->told || end < job->time || end - job->time <= t->limit[TRIGGER_job].ns)
 		return;
 	grt_units_ns(took, end - job->time);
 	t->found = true;
@@ -566,9 +568,11 @@ bool triggers_late_job(struct triggers *t, uint64_t now, bool sure, struct incid
 	uint64_t limit = t->limit[TRIGGER_job].ns;
 	struct job *job = limit ? grt_keyed_oldest(&t->jobs) : NULL, *next, *first = NULL;
 
-	/* jobs of several CPUs come in the order in which these are read: the first submit of late ones */
-	for (; job && job->time + limit < now; job = next) {
+	/* Jobs of several CPUs come in the order in which these are read, so a late one may follow others. */
+	for (; job; job = next) {
 		next = grt_keyed_next(&t->jobs, job);
+		if (job->time >= now || now - job->time <= limit)
+			continue;
 		if (job->ended)
 			grt_keyed_remove(&t->jobs, job);
 		else if (!job->told && (!first || job->time < first->time))
