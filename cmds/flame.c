@@ -250,10 +250,14 @@ static int no_tree(const struct grt_flame_shape *shape, int code, const char *pa
 	return cmd_fail(EXIT_FAILED, strerror(-code), NULL, "%s: cannot read", path);
 }
 
-/* Which recordings have such weights. */
+/* Which recordings have such weights, or which weights such recordings. */
 static const char *flame_recorder(const struct grt_flame_shape *shape)
 {
+	if (shape->only)
+		return "grtrace flame PATH, without --only";
 	switch (shape->weight) {
+	case GRT_FLAME_WEIGHT_BYTES:
+		return "--weight time or --weight launches";
 	case GRT_FLAME_WEIGHT_WALL:
 		return "grtrace record -e sched -- PROG, which follows threads";
 	case GRT_FLAME_WEIGHT_LIVE:
@@ -268,10 +272,18 @@ static const char *flame_recorder(const struct grt_flame_shape *shape)
 static int flame_is_empty(const struct graph *g, const char *path)
 {
 	bool narrowed = grt_filter_any(&opt.filter.f) || opt.filter.from.set || opt.filter.to.set;
+	const char *why = "it has nothing with this weight";
+	char only[64];
 
-	return cmd_fail(EXIT_FAILED,
-			narrowed ? "nothing that the filters select has this weight"
-				 : "it has nothing with this weight",
+	if (narrowed)
+		why = "nothing that the filters select has this weight";
+	else if (g->shape.weight == GRT_FLAME_WEIGHT_BYTES)
+		why = "only copies have a size in bytes, and it shows none";
+	else if (g->shape.only) {
+		snprintf(only, sizeof(only), "it has no %s", opt.only);
+		why = only;
+	}
+	return cmd_fail(EXIT_FAILED, why,
 			narrowed ? "grtrace report PATH, which shows its contents"
 				 : flame_recorder(&g->shape),
 			"%s: --weight %s: nothing to draw", path,

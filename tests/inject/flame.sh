@@ -175,6 +175,12 @@ run flame c.grt -o n.folded
 check "without stacks, launches are named by their function" grep -qE '^app;cu[A-Za-z_]+;\[GPU' n.folded
 
 "$GRTRACE_PLAIN/grtrace" record -e cuda --stack=none -o e.grt -- true >said 2>&1
+run flame c.grt --weight bytes
+expect "kernels have no bytes" 1 'nothing to draw: only copies have a size in bytes, and it shows none$'
+check "other weights are named" says '^  try: --weight time or --weight launches$'
+run flame c.grt --only copies
+expect "no copies" 1 'nothing to draw: it has no copies$'
+check "the rest is what it shows" says '^  try: grtrace flame PATH, without --only$'
 run flame e.grt
 expect "a recording without CUDA" 1 'nothing to draw: it has nothing with this weight'
 run report e.grt --by kernel
