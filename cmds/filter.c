@@ -54,7 +54,7 @@ int filter_check(struct filter *x, unsigned int refused, const char *why)
 
 int filter_session(struct filter *x, struct grt_session *s, bool live)
 {
-	if (grt_filter_any(&x->f) || (x->gpu && x->f.joins))
+	if (grt_filter_any(&x->f) || (x->gpu && (x->f.joins || x->f.whole)))
 		grt_session_filter(s, &x->f);
 	return reading_gpu(s, x->gpu, live);
 }

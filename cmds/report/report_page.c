@@ -46,7 +46,7 @@ static struct grt_filter report_page_filter(const struct report *r, bool joins)
 					   .comm = asked->comm,
 					   .ring = asked->ring,
 					   .joins = joins}
-		     : (struct grt_filter){.pid = 0};
+		     : (struct grt_filter){.joins = joins};
 }
 
 /* A pass of its own over the recording. Return: 0 or a negative errno, with @err */
@@ -96,6 +96,8 @@ static int report_page_lanes(const struct report *r, const char *gpu, struct grt
 	struct lanes_out out = {r->lanes, p};
 
 	filter.whole = true;
+	/* what threads did belongs to no GPU */
+	filter.joins = gpu && !filter.ring;
 	if (grt_filter_any(&filter))
 		grt_lanes_filter(r->lanes, &filter);
 	grt_lanes_within(r->lanes, r->span.first, r->span.last);

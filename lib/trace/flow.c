@@ -129,10 +129,23 @@ static __attribute__((noinline, cold)) int flow_pass_over(struct flow *f, const 
 	return 0;
 }
 
-/* Events of threads belong to no GPU; they explain why each GPU was idle. */
+/* Events of threads belong to no GPU; they explain why each GPU was idle. Calls of CUDA, which do the same,
+ * have the stacks of its work, too. */
 static bool flow_is_beside(const struct flow *f, unsigned int type)
 {
-	return f->filter && f->filter->joins && grt_class_of[type] == GRT_CLASS_thread;
+	if (!f->filter)
+		return false;
+	switch (type) {
+	case GRT_EV_LAUNCH:
+	case GRT_EV_GPU_SYNC:
+	case GRT_EV_RANGE:
+	case GRT_EV_MARK:
+	case GRT_EV_PAYLOAD:
+	case GRT_EV_COLLECTIVE:
+		return f->filter->joins || f->filter->whole;
+	default:
+		return f->filter->joins && grt_class_of[type] == GRT_CLASS_thread;
+	}
 }
 
 /* Return: 0, -ENOMEM, or what a callback returned */

@@ -18,6 +18,9 @@
 #define NAMES_MAX (1U << 20)
 #define CONTEXTS_MAX 65536U
 
+/* Devices of CUDA programs are kept beside the kinds of names: each process numbers its own. */
+#define GPUS_CUDA (1ULL << 32)
+
 /* DRM's device files. Smaller numbers of memory events are the index of the GPU's card. */
 #define DRM_MAJOR 226U
 
@@ -179,6 +182,70 @@ static int gpus_learn(struct grt_gpus *g, const struct grt_ev_name *e)
 	return 1;
 }
 
+/* Whether it is the UUID of the requested GPU, or begins as typed. */
+static bool gpus_is_requested_uuid(const struct grt_gpus *g, const char *uuid)
+{
+	return (!strncasecmp(g->asked, "GPU-", 4) || !strncasecmp(g->asked, "MIG-", 4)) &&
+	       !strncasecmp(uuid, g->asked, strlen(g->asked));
+}
+
+/* A device that a CUDA program sees. Return: 1 or -ENOMEM */
+static int gpus_learn_cuda(struct grt_gpus *g, const struct grt_ev_device *e)
+{
+	struct grt_key key = {{GPUS_CUDA, e->e.ctx, e->gpu}};
+	char bus[GRT_BUS_MAX] = "", uuid[sizeof(e->uuid) + 1], board[sizeof(e->board) + 1],
+	     text[sizeof(e->bus) + 1];
+	uint32_t number;
+	void *verdict;
+	int ret;
+
+	snprintf(text, sizeof(text), "%.*s", (int)sizeof(e->bus), e->bus);
+	snprintf(uuid, sizeof(uuid), "%.*s", (int)sizeof(e->uuid), e->uuid);
+	snprintf(board, sizeof(board), "%.*s", (int)sizeof(e->board), e->board);
+	number = grt_bus_number(text);
+	if (number != UINT32_MAX)
+		grt_bus_text(bus, number);
+	if (!*bus && !*uuid)
+		return 1;
+	ret = grt_keyed_get_or_count(&g->names, &key, NULL, &verdict);
+	if (ret || !verdict)
+		return ret ?: 1;
+	((struct verdict *)verdict)->wanted = gpus_is_requested(
+		g, bus,
+		gpus_is_requested_uuid(g, uuid) || gpus_is_requested_uuid(g, board) ? g->asked : uuid);
+	return 1;
+}
+
+/* The device of what a CUDA program's GPU did, or of its memory. Return: as gpus_judge() */
+static int gpus_judge_cuda(struct grt_gpus *g, const struct grt_event *e)
+{
+	const struct verdict *v = NULL;
+	uint32_t gpu;
+
+	switch (e->type) {
+	case GRT_EV_GPU_KERNEL:
+		gpu = ((const struct grt_ev_gpu_kernel *)e)->gpu;
+		break;
+	case GRT_EV_GPU_COPY:
+		gpu = ((const struct grt_ev_gpu_copy *)e)->gpu;
+		break;
+	case GRT_EV_ALLOC:
+		gpu = ((const struct grt_ev_alloc *)e)->gpu;
+		break;
+	case GRT_EV_PC_SAMPLE:
+		gpu = ((const struct grt_ev_pc_sample *)e)->gpu;
+		break;
+	case GRT_EV_PC_COUNT:
+		gpu = ((const struct grt_ev_pc_count *)e)->gpu;
+		break;
+	default:
+		return -ENOENT;
+	}
+	v = grt_keyed_find(&g->names, &(struct grt_key){{GPUS_CUDA, e->ctx, gpu}});
+	g->unplaced |= !v;
+	return v ? v->wanted : -ENOENT;
+}
+
 static const struct verdict *named(const struct grt_gpus *g, uint32_t kind, uint32_t id)
 {
 	return grt_keyed_find(&g->names, &(struct grt_key){{kind, id}});
@@ -213,6 +280,9 @@ static int gpus_judge(struct grt_gpus *g, const struct grt_event *e)
 {
 	const struct verdict *v = e->ring == GRT_RING_NONE ? NULL : named(g, GRT_NAME_RING_GPU, e->ring);
 
+	if (grt_has_trait(e, GRT_TRAIT_OF_IMAGE))
+		return gpus_judge_cuda(g, e);
+
 	if (v && grt_has_job(e) && note_context(g, e->ctx, v))
 		return -ENOMEM;
 	if (!v && grt_has_job(e))
@@ -239,6 +309,8 @@ int grt_gpus_wants(struct grt_gpus *g, const struct grt_event *e, struct grt_hea
 
 	if (e->type == GRT_EV_NAME)
 		return gpus_learn(g, (const struct grt_ev_name *)e);
+	if (e->type == GRT_EV_DEVICE)
+		return gpus_learn_cuda(g, (const struct grt_ev_device *)e);
 	if (e->type < GRT_EV_MAX && defines(e))
 		return 1;
 	ret = e->type < GRT_EV_MAX ? gpus_judge(g, e) : -ENOENT;

@@ -2,7 +2,8 @@
 /*
  * Selects the events of one GPU. The meaning of grt_event.device depends on the
  * driver, so the GPU of an event is the GPU of its ring, else of its job's context,
- * else of the device file in the event.
+ * else of the device file in the event; of the work and memory of CUDA programs, that of the
+ * process's device, whose DEVICE record comes first.
  */
 #ifndef GRT_TRACE_GPUS_H
 #define GRT_TRACE_GPUS_H
@@ -23,6 +24,7 @@
  * @contexts: whether a context belongs to the GPU, from its ring
  * @seen: addresses of GPUs in the trace
  * @found: the requested GPU is one of them
+ * @unplaced: a CUDA program used a GPU of which it is unknown which one it is
  */
 struct grt_gpus {
 	char asked[49];
@@ -32,6 +34,7 @@ struct grt_gpus {
 	struct grt_keyed contexts;
 	char seen[GRT_GPUS_SEEN][33];
 	bool found;
+	bool unplaced;
 };
 
 /**

@@ -732,10 +732,16 @@ int grt_session_gpu_missing(const struct grt_session *s, struct grt_err *err)
 	for (unsigned int i = 0; i < GRT_GPUS_SEEN && s->gpus->seen[i][0]; i++)
 		snprintf(seen + strlen(seen), sizeof(seen) - strlen(seen), "%s%s", i ? ", " : "",
 			 s->gpus->seen[i]);
-	return grt_err_set(err, -ENODEV, seen[0] ? NULL : "it names the GPU of no ring and of no device file",
-			   "grtrace report --by ring -v shows the GPU of each ring",
-			   "%s: no events of the GPU %s%s%s%s", s->path, s->gpus->asked,
-			   seen[0] ? " (there are " : "", seen, seen[0] ? ")" : "");
+	if (!seen[0] && s->gpus->unplaced)
+		return grt_err_set(err, -ENODEV,
+				   "it does not have the addresses of the GPUs that CUDA programs used",
+				   "--pid PID of one of them; grtrace report --by device shows them",
+				   "%s: no events of the GPU %s", s->path, s->gpus->asked);
+	return grt_err_set(
+		err, -ENODEV, seen[0] ? NULL : "it names the GPU of no ring and of no device file",
+		"grtrace report --by ring -v shows the GPU of each ring, --by device -v those of CUDA",
+		"%s: no events of the GPU %s%s%s%s", s->path, s->gpus->asked, seen[0] ? " (there are " : "",
+		seen, seen[0] ? ")" : "");
 }
 
 unsigned int grt_session_skipped(const struct grt_session *s, const struct grt_skipped **list)

@@ -99,5 +99,10 @@ tar xf "$GRTRACE_SRC/examples/tutorials/late-frame.grt.tar.xz"
 check "report --by idle --device" test "$("$g" report --by idle --csv --device 0 late-frame.grt)" = \
 	"$("$g" report --by idle --csv late-frame.grt)"
 check "with what threads did" test "$("$g" report --by idle --csv --device 0 late-frame.grt | grep -c ',runnable,')" -gt 0
+for words in "" "--device 0"; do
+	# shellcheck disable=SC2086 # words
+	"$g" report $words -o "page$words.html" late-frame.grt && python3 "$GRTRACE_SRC/tests/cli/_page.py" "page$words.html" lanes >"lanes$words"
+done
+check "a page has the same lanes with --device of the only GPU" test "$(grep -c ^thread lanes)" -gt 1 -a "$(cat lanes)" = "$(cat "lanes--device 0")"
 check "but dump --device leaves it out" test "$("$g" dump --device 0 late-frame.grt | grep -c OFF_CPU)" = 0
 plan

@@ -35,6 +35,19 @@ check "two numbers of one GPU are one row, one number of two GPUs two" test \
 	"$one 160 True None 2 processes $two 40 False 0 app "
 check "its name" test "$(rows device devices "r['device'], r['bus'], r['sms'], r['capability']" | head -n 1)" = \
 	"Mock 100 0000:11:00.0 132 9"
+# Of one of them: its work, with the calls and stacks that led to it.
+for word in GPU-1 0000:11:00.0 11:00.0; do
+	run report --by device --json --device $word d.grt
+	check "--device $word" test "$(jq -c '[(.devices[] | .uuid, .kernels), .balance.of_others, (.idle_devices[] | .work)]' <<<"$output")" = \
+		"[\"$one\",160,40,160]"
+done
+run flame --device $two d.grt -o two.folded
+check "flame --device: the stacks of its work" test "$(awk '{ n += $NF } END { print n }' two.folded) $(grep -c ';main;' two.folded)" = "40000 1"
+"$GRTRACE" export -f chrome --device $two d.grt -o two.json 2>/dev/null
+check "export --device: its kernels, each with an arrow from its launch" test \
+	"$(jq -c '.traceEvents | [(map(select(.cat == "kernel")) | length), ((map(select(.ph == "f") | .id) - map(select(.ph == "s") | .id)) | length)]' two.json)" = "[40,0]"
+run report --device 33:00.0 d.grt
+expect "--device: none of them" 1 'no events of the GPU 0000:33:00.0 \(there are 0000:11:00.0, 0000:22:00.0\)'
 check "idle time has two devices" test "$(rows idle idle_devices "r['device'], r['work']" | tr '\n' ' ')" = \
 	"GPU-11111111 160 GPU-22222222 40 "
 check "streams are those of processes" test "$(rows stream streams "r['uuid'], r['kernels']" | sort | tr '\n' ' ')" = \
@@ -80,6 +93,8 @@ rm -rf d.grt
 for i in 1 2; do
 	CUDA_INJECTION64_PATH=$LIBRARY GRTRACE_OUTPUT=$PWD/d.grt "$MOCK/app" plain $((i * 10))
 done
+run report --device 11:00.0 d.grt
+expect "--device cannot select them" 1 'no events of the GPU 0000:11:00.0: it does not have the addresses of the GPUs that CUDA programs used$'
 check "none is made up" test "$(rows device devices "r['uuid'], r['kernels'], r['gpu']" | sort | tr '\n' ' ')" = \
 	"None 10 0 None 20 0 "
 check "nor their occupancy" test "$(rows kernel kernels "r['occupancy'], r['waves']" | sort -u)" = "None None"
