@@ -232,9 +232,8 @@ bool cmd_colour(void)
 static int output_failed(const char *why, int code)
 {
 	return cmd_fail(EXIT_FAILED, why,
-			code == ENOSPC	? "free space on the disk, or write elsewhere"
-			: code == EBADF ? "the same command with its standard output open, without >&-"
-					: NULL,
+			code == EBADF ? "the same command with its standard output open, without >&-"
+				      : outfile_fix(code),
 			"cannot write to standard output");
 }
 

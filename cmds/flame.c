@@ -234,6 +234,14 @@ static void flame_print_notes(const struct grt_notes *notes, unsigned int first)
 	}
 }
 
+/* What to type if an input cannot be opened, by errno. */
+static const char *flame_open_fix(void)
+{
+	return errno == ENOENT	 ? "ls, which shows the right name"
+	       : errno == EACCES ? "the same command with sudo, or as the owner of the file"
+				 : NULL;
+}
+
 static int no_tree(const struct grt_flame_shape *shape, int code, const char *path)
 {
 	if (code == -ENODATA && grt_flame_is_sampled(shape))
@@ -457,7 +465,8 @@ static int take_file(struct graph *g, const char *path, enum grt_stacks_side sid
 	if (fd < 0 && err)
 		return cmd_error(cmd_open_status(-errno), err);
 	if (fd < 0)
-		return cmd_fail(cmd_open_status(-errno), strerror(errno), NULL, "cannot open %s", path);
+		return cmd_fail(cmd_open_status(-errno), strerror(errno), flame_open_fix(), "cannot open %s",
+				path);
 	status = err && !looks_folded(fd) ? cmd_error(EXIT_FAILED, err) : take_folded(g, fd, path, side);
 	if (fd != STDIN_FILENO)
 		close(fd);
@@ -524,7 +533,7 @@ static int flame_clock(struct grt_seeds *s)
 		return EXIT_DONE;
 	fd = open(opt.gpu, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
-		return cmd_fail(EXIT_FAILED, strerror(errno), NULL, "cannot open %s", opt.gpu);
+		return cmd_fail(EXIT_FAILED, strerror(errno), flame_open_fix(), "cannot open %s", opt.gpu);
 	status = flame_clock_set(s, opt.window, opt.offset, fd, opt.gpu);
 	close(fd);
 	return status;
@@ -539,7 +548,7 @@ static int with_file(struct grt_seeds *s, const char *path, int (*read)(struct g
 		return EXIT_DONE;
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
-		return cmd_fail(EXIT_FAILED, strerror(errno), NULL, "cannot open %s", path);
+		return cmd_fail(EXIT_FAILED, strerror(errno), flame_open_fix(), "cannot open %s", path);
 	ret = read(s, fd);
 	close(fd);
 	if (ret == -EPROTO)

@@ -83,7 +83,9 @@ int outfile_failed(const struct outfile *o, int code, struct grt_err *err)
 				   "grtrace report PATH, which shows the longest: it is damaged",
 				   "cannot write to %s", o->path ? o->path : "standard output");
 	return grt_err_set(err, code, strerror(-code),
-			   code == -ENOSPC ? "free space on the disk, or write elsewhere" : NULL,
+			   code == -EBADF && !o->path
+				   ? "the same command with its standard output open, without >&-"
+				   : outfile_fix(-code),
 			   "cannot write to %s", o->path ? o->path : "standard output");
 }
 
@@ -100,6 +102,9 @@ const char *outfile_fix(int code)
 		{EISDIR, "the name of a file in it"},
 		{ENAMETOOLONG, "a shorter name"},
 		{ENOSPC, "free space on the disk, or write elsewhere"},
+		{EDQUOT, "remove files of yours, or write elsewhere: quota shows the limit"},
+		{EFBIG, "ulimit -f unlimited, before the command"},
+		{EIO, "another disk: sudo dmesg | tail shows what failed"},
 	};
 
 	for (size_t i = 0; i < sizeof(fixes) / sizeof(fixes[0]); i++)

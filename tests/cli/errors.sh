@@ -78,6 +78,17 @@ check "of a GPU that is not there, no table is written" silent
 output=$("$GRTRACE" --help 2>&1 >&-)
 status=$?
 expect "a closed output" 1 '^  try: .*without >&-$'
+output=$("$GRTRACE" export -f csv job.grt 2>&1 >&-)
+status=$?
+expect "of an export, too" 1 '^  try: .*without >&-$'
+output=$( (ulimit -f 0; trap '' XFSZ; "$GRTRACE" export -o limited.csv job.grt) 2>&1)
+status=$?
+expect "a limit of the size of files" 1 '^grtrace export: cannot write to limited.csv: File too large$'
+check "says how to raise it" says '^  try: ulimit -f unlimited, before the command$'
+
+run flame --cpu no.cpu --gpu no.gpu
+expect "files of other tools that are not there" 1 '^grtrace flame: cannot open no.cpu: No such file or directory$'
+check "what to type" says '^  try: ls, which shows the right name$'
 
 # An output that would leave nothing of what is read.
 printf '%s\n' '[1.000000] IOCTL_ENTER pid=1 tid=1 comm=a cmd=0xc0106444 arg=0x1' >text.txt
