@@ -227,8 +227,8 @@ static bool is_input(const char *output, const char *input)
 
 	if (stat(input, &in))
 		return false;
-	if (S_ISREG(in.st_mode))
-		return !stat(output, &out) && outfile_is_same(&in, &out);
+	if ((S_ISREG(in.st_mode) || S_ISDIR(in.st_mode)) && !stat(output, &out) && outfile_is_same(&in, &out))
+		return true;
 	if (slash && (size_t)(slash - output) < sizeof(directory))
 		snprintf(directory, sizeof(directory), "%.*s", (int)(slash - output + 1), output);
 	return S_ISDIR(in.st_mode) && !stat(directory, &out) && outfile_is_same(&in, &out);

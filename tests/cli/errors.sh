@@ -99,7 +99,7 @@ sums() {
 }
 untouched=$(sums)
 for command in 'export -f csv -i' 'annotate -a -i' 'flame -i' 'merge --cpu text.txt --gpu' 'merge'; do
-	for pair in 'text.txt ./text.txt' 'raw raw' 'job.grt job.grt/kmod_0' 'job.grt/ job.grt/new.folded'; do
+	for pair in 'text.txt ./text.txt' 'raw raw' 'job.grt job.grt' 'job.grt job.grt/kmod_0' 'job.grt/ job.grt/new.folded'; do
 		# shellcheck disable=SC2086 # words
 		run $command ${pair% *} -o ${pair#* }
 		expect "${command%% *} does not write $pair" 2 'is the input .*, or inside it'
