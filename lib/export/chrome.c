@@ -24,7 +24,7 @@
 
 /* Pids end below 2^22. */
 #define FIRST_OWN 0x40000000U
-#define TEXT_MAX 1024U
+#define TEXT_MAX 4096U
 #define ESCAPED_MAX GRT_ESCAPED_MAX(TEXT_MAX)
 #define ITEM_MAX (GRT_TRACK_ARGS_MAX * 2600 + 2 * ESCAPED_MAX)
 /* Above this, a reader's double is not exact. */

@@ -294,6 +294,15 @@ for format in csv jsonl; do
 	run export -f $format --from 0.0000010 -o part cuda.grt
 	check "$format: no rows from before --from but names" test "$(grep -c 'STRING\|PROCESS' part)" = 0
 done
+python3 - >long.json <<'END'
+import json
+name = "void kernel<" + "int, " * 700 + "int>()"
+print(json.dumps({"schemaVersion": 1, "traceEvents": [{"ph": "X", "cat": "kernel", "name": name, "pid": 0, "tid": 7, "ts": 5,
+    "dur": 2, "args": {"device": 0, "stream": 7, "correlation": 1}}]}))
+END
+run export -f chrome long.json -o part
+check "chrome: a long name of a kernel is whole" test "$(jq -r '.traceEvents[] | select(.cat == "kernel") | .name' part)" = \
+	"$(jq -r '.traceEvents[0].name' long.json)"
 run export -f chrome --from +1s --to +2s all.grt
 expect "nothing in this time" 2 'no event is between --from and --to'
 output=$("$GRTRACE" export -f csv every.grt 2>err | head -n 1)
