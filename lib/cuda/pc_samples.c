@@ -270,15 +270,22 @@ bool grt_pc_samples_is(const struct grt_event *e)
 	return e->type >= GRT_EV_PC_SAMPLE && e->type <= GRT_EV_PC_INLINED;
 }
 
+/* Samples are taken from @begin to @end, and written later. */
+static bool pc_counts(const struct grt_pc_samples *p, uint64_t begin, uint64_t end)
+{
+	return begin <= p->within.to && end >= p->within.from;
+}
+
 int grt_pc_samples_take(struct grt_pc_samples *p, const struct grt_image *i, const struct grt_event *e)
 {
-	bool counts = e->time >= p->within.from && e->time <= p->within.to;
+	const struct grt_ev_pc_sample *sample = (const void *)e;
+	const struct grt_ev_pc_count *count = (const void *)e;
 
 	switch (e->type) {
 	case GRT_EV_PC_SAMPLE:
-		return counts ? pc_take_sample(p, i, (const void *)e) : 0;
+		return pc_counts(p, sample->begin, sample->end) ? pc_take_sample(p, i, sample) : 0;
 	case GRT_EV_PC_COUNT:
-		return counts ? pc_take_count(p, i, (const void *)e) : 0;
+		return pc_counts(p, count->begin, count->end) ? pc_take_count(p, i, count) : 0;
 	case GRT_EV_STALL_REASON:
 		return pc_take_reason(p, i, (const void *)e);
 	case GRT_EV_CUBIN:

@@ -24,6 +24,11 @@ static int pc_table_begin(void **state, struct grt_pass *pass, unsigned int part
 	return ret;
 }
 
+static void pc_table_within(void *state, uint64_t from, uint64_t to)
+{
+	((struct grt_pc_samples *)state)->within = (struct grt_interval){from, to};
+}
+
 static int pc_table_event(void *state, const struct grt_event *e, struct grt_pass *pass)
 {
 	return grt_pc_samples_event(state, e);
@@ -311,9 +316,11 @@ const struct grt_analysis grt_analysis_pc_table = {
 	.name = "pc_table",
 	.classes = GRT_IN_CLASS(image) | GRT_IN_CLASS(launch),
 	.beyond = true,
+	.late = true,
 	.parts = pc_parts,
 	.size = sizeof(struct grt_pc_samples),
 	.begin = pc_table_begin,
+	.within = pc_table_within,
 	.event = pc_table_event,
 	.finish = pc_table_finish,
 	.notes = pc_table_notes,

@@ -102,6 +102,14 @@ for version in 130000 20; do
 	check "CUPTI $version: samples by kernel and reason, also those of idle cycles" equal stall
 	check "CUPTI $version: samples by line, as NVIDIA's function gives it" equal line
 done
+# Of a microsecond, those of the time in which they were taken, although their records are written later.
+read -r first total < <("$GRTRACE" dump --json -t PC_COUNT pc.grt | jq -r '"\(.begin) \(.total)"')
+for by in stall line instruction; do
+	check "--by $by: samples by when they were taken" test "$("$GRTRACE" report --by $by --top 0 --json --from "${first}ns" \
+		--to $((first + 1000))ns pc.grt | jq '[.[] | arrays[] | objects.samples] | add')" = "$total"
+done
+check "flame: the same" test "$("$GRTRACE" flame --weight samples --from "${first}ns" --to $((first + 1000))ns pc.grt 2>said |
+	awk '{ n += $NF } END { print n }')" = "$total"
 "$GRTRACE" flame --weight samples -o samples.folded pc.grt 2>said
 check "flame: every sample by line and reason on the stack that launched its kernel" equal flame
 check "flame: what has no kernel is said" grep -q 'are in functions that are not kernels' said
