@@ -37,7 +37,8 @@ int outfile_open(struct outfile *o, const char *path, struct grt_err *err);
  */
 int outfile_now(struct outfile *o, const char *path, struct grt_err *err);
 
-/** outfile_fix - what to type if a file or directory cannot be made or written because of this errno; NULL: unknown */
+/** outfile_fix - what to type if a file or directory cannot be made or written because of this errno; NULL:
+ * unknown */
 const char *outfile_fix(int code);
 
 /**
