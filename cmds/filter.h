@@ -7,7 +7,7 @@
 #define GRTRACE_FILTER_H
 
 #include "cmds/reading.h"
-#include "trace/filter.h"
+#include "trace/flow.h"
 
 /* Filters, for struct filter_refusal. */
 #define FILTER_TIME 1U /* --from and --to */

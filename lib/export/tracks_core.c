@@ -11,7 +11,7 @@
 
 #include "base/grow.h"
 #include "codes/ioctl_names.h"
-#include "trace/filter.h"
+#include "trace/flow.h"
 #include "trace/packet.h"
 
 /* Ioctls that were last looked up, by a simple hash. */

@@ -17,7 +17,7 @@
 #include "base/texts.h"
 #include "base/index.h"
 #include "jobs/jobs.h"
-#include "trace/filter.h"
+#include "trace/flow.h"
 #include "trace/packet.h"
 
 /* Most processes whose control group is known. */

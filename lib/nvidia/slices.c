@@ -5,7 +5,7 @@
 #include "table/analysis.h"
 #include "table/cells.h"
 #include "table/rows.h"
-#include "trace/filter.h"
+#include "trace/flow.h"
 
 /**
  * struct slices

@@ -23,7 +23,7 @@
 #include "unwind_rows.h"
 #include "base/clock.h"
 #include "base/grow.h"
-#include "trace/linkage.h"
+#include "trace/flow.h"
 #include "sources/source.h"
 
 /* Kernel stacks belong to no process. */
