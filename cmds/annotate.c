@@ -12,10 +12,9 @@
 #include "kmod/kmod.h"
 #include "base/say.h"
 #include "cmd.h"
-#include "filter.h"
+#include "reading.h"
 #include "live.h"
 #include "outfile.h"
-#include "terminal.h"
 #include "lines/annotate.h"
 
 #define SOURCE "ioctl"

@@ -18,7 +18,7 @@
 #include "trace/packet.h"
 #include "cmd.h"
 #include "live.h"
-#include "privileges.h"
+#include "host/privileges.h"
 
 /* Time between two reads of the streams. */
 #define PERIOD_MS 50

@@ -18,7 +18,7 @@
 #include <unistd.h>
 
 #include "base/grow.h"
-#include "host/as_user.h"
+#include "host/privileges.h"
 #include "trace/cuda_recording.h"
 #include "trace/packet.h"
 

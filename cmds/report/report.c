@@ -15,7 +15,7 @@
 #include "table/counts.h"
 #include "trace/packet.h"
 #include "trace/session.h"
-#include "cmds/terminal.h"
+#include "cmds/cmd.h"
 #include "report.h"
 #include "report_incident.h"
 #include "report_page.h"

@@ -11,7 +11,7 @@
 
 #include "base/say.h"
 #include "base/units.h"
-#include "cmds/terminal.h"
+#include "cmds/cmd.h"
 #include "report.h"
 #include "report_print.h"
 #include "table/cells.h"

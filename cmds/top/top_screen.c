@@ -16,7 +16,6 @@
 #include "base/memfile.h"
 #include "base/units.h"
 #include "cmds/cmd.h"
-#include "cmds/terminal.h"
 #include "table/analysis.h"
 #include "top.h"
 

@@ -15,7 +15,7 @@
 #include "codes/cuda_codes.h"
 #include "frame_blame.h"
 #include "jobs/jobs.h"
-#include "threads/sleeps.h"
+#include "threads/threads.h"
 #include "trace/packet.h"
 
 /* Most vertical blanks that were requested and have not come. */

@@ -14,7 +14,7 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
-#include "host/as_user.h"
+#include "host/privileges.h"
 #include "host/capabilities.h"
 #include "trace/packer.h"
 #include "sources/source.h"
