@@ -19,7 +19,7 @@
 #include "cmd.h"
 #include "reading.h"
 #include "inputs.h"
-#include "merge/merged.h"
+#include "merge/merge.h"
 #include "merge/offset.h"
 #include "outfile.h"
 #include "table/cells.h"

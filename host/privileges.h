@@ -8,6 +8,7 @@
 
 #include <grtrace/grtrace.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 /**
@@ -64,5 +65,19 @@ void privileges_for_user(uid_t uid, gid_t gid);
  * Return: 0, or a negative errno with *@err set: then some capabilities may be left
  */
 int privileges_drop(uint64_t keep, uid_t uid, gid_t gid, struct grt_err *err);
+
+/* ---------------------------------------------------------- capabilities */
+
+/*
+ * Each thread has its own capabilities and must drop them itself.
+ */
+
+/**
+ * capabilities_drop - drops all capabilities of the calling thread except some, for good, also for programs
+ * that it executes
+ * @keep: bits (1 << CAP_*) of capabilities that are kept if the thread has them
+ * Return: 0 or a negative errno; then some capabilities may be left
+ */
+int capabilities_drop(uint64_t keep);
 
 #endif /* GRTRACE_PRIVILEGES_H */

@@ -15,7 +15,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "host/capabilities.h"
+#include "host/privileges.h"
 #include "stack/cubin.h"
 #include "trace/cuda_recording.h"
 

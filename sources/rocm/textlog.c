@@ -15,7 +15,6 @@
 #include <unistd.h>
 
 #include "host/privileges.h"
-#include "host/capabilities.h"
 #include "trace/packer.h"
 #include "sources/source.h"
 #include "host/tempdir.h"
