@@ -49,15 +49,6 @@ enum grt_stack_end grt_stack_end_of_root(const char *text)
 	return GRT_STACK_END_UNKNOWN;
 }
 
-uint64_t grt_stack_ends_ns(const struct grt_stack_ends *e)
-{
-	uint64_t ns = e->none.ns;
-
-	for (unsigned int i = 0; i < GRT_STACK_ENDS; i++)
-		ns += e->end[i].ns;
-	return ns;
-}
-
 /* ------------------------------------------------------------ frame text */
 
 const char *grt_frame_base(const char *path)
