@@ -6,6 +6,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <grtrace/event_table.h>
 #include <mntent.h>
 #include <stdlib.h>
 #include <string.h>
@@ -438,17 +439,12 @@ bool kmod_number(const char *line, const char *key, uint64_t *value)
 
 void kmod_balance_line(const char *line, struct grt_balance *b)
 {
-	static const char *const names[GRT_FATES] = {
-#define GRT_FATE(NAME, name, help) [GRT_FATE_##NAME] = #name,
-#include <grtrace/fates.def>
-#undef GRT_FATE
-	};
 	int i;
 
 	*b = (struct grt_balance){0};
 	kmod_number(line, "emitted", (uint64_t *)&b->emitted);
 	for (i = 0; i < GRT_FATES; i++)
-		kmod_number(line, names[i], (uint64_t *)&b->fate[i]);
+		kmod_number(line, grt_fate_names[i], (uint64_t *)&b->fate[i]);
 }
 
 int kmod_stats(struct kmod *k, struct kmod_stats *s, struct grt_err *err)

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <grtrace/event_table.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -271,11 +272,6 @@ void segments_count_before(const struct segments *s, uint64_t before[SOURCES])
 
 const char *segments_fates(struct segments *s)
 {
-	static const char *const names[GRT_FATES] = {
-#define GRT_FATE(NAME, name, help) [GRT_FATE_##NAME] = #name,
-#include <grtrace/fates.def>
-#undef GRT_FATE
-	};
 	size_t used = 0;
 
 	for (unsigned int k = 0; k < GRT_FATES; k++) {
@@ -285,7 +281,7 @@ const char *segments_fates(struct segments *s)
 			n += s->gone[i].fate[k];
 		if (k != GRT_FATE_DELIVERED && used < sizeof(s->fates))
 			used += (size_t)snprintf(s->fates + used, sizeof(s->fates) - used, "%s%s=%llu",
-						 used ? " " : "", names[k], (unsigned long long)n);
+						 used ? " " : "", grt_fate_names[k], (unsigned long long)n);
 	}
 	return s->fates;
 }

@@ -12,6 +12,7 @@
 #include "codes/cuda_codes.h"
 #include "base/grow.h"
 #include "base/keyed.h"
+#include "codes/words.h"
 #include "trace/packet.h"
 
 /* ---------------------------------------------------------------- sleeps */
@@ -231,15 +232,9 @@ struct grt_threads {
 	struct grt_threads_count count;
 };
 
-static const char *const state_names[GRT_THREAD_STATES] = {
-#define GRT_THREAD_STATE(number, NAME, name, help) [number] = #name,
-#include <grtrace/thread_states.def>
-#undef GRT_THREAD_STATE
-};
-
 const char *grt_thread_state_name(unsigned int state)
 {
-	return state < GRT_THREAD_STATES ? state_names[state] : "?";
+	return grt_word(GRT_WORDS_THREAD_STATE, state) ?: "?";
 }
 
 /* ------------------------------------------------------------- pieces */
