@@ -10,7 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/grow.h"
+#include "base/containers.h"
 #include "host/meter.h"
 #include "record/machine.h"
 #include "sources/source.h"

@@ -12,7 +12,7 @@
 
 #include <grtrace/tsg.h>
 
-#include "base/keyed.h"
+#include "base/containers.h"
 #include "base/memfile.h"
 #include "base/outbuf.h"
 #include "base/say.h"

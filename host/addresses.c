@@ -120,9 +120,7 @@ static int debug_info_open(int object)
 
 #include "apart.h"
 #include "base/clock.h"
-#include "base/grow.h"
-#include "base/keyed.h"
-#include "base/texts.h"
+#include "base/containers.h"
 
 #define OBJECTS_MAX 65536U
 #define ADDRESSES_MAX 1048576U

@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "base/grow.h"
+#include "base/containers.h"
 #include "kmod.h"
 #include "kmod_tally.h"
 #include "host/meter.h"

@@ -17,7 +17,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "base/grow.h"
+#include "base/containers.h"
 #include "host/privileges.h"
 #include "trace/cuda_recording.h"
 #include "trace/packet.h"

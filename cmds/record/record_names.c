@@ -16,9 +16,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/grow.h"
-#include "base/keyed.h"
-#include "base/texts.h"
+#include "base/containers.h"
 #include "host/image_addresses.h"
 #include "stack/functions.h"
 #include "stack/images.h"

@@ -24,7 +24,7 @@
 
 #include "base/clock.h"
 #include "base/demangle.h"
-#include "base/grow.h"
+#include "base/containers.h"
 #include "host/apart.h"
 #include "host/privileges.h"
 #include "host/leaks.h"

@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "host/privileges.h"
-#include "base/grow.h"
+#include "base/containers.h"
 #include "trace/cuda_recording.h"
 #include "trace/metadata.h"
 #include "trace/packet.h"

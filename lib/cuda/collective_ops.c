@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "base/fnv.h"
-#include "base/grow.h"
+#include "base/containers.h"
 
 static const struct grt_step_process *ops_process(const struct grt_ops *ops, const struct grt_op_part *part)
 {

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "base/compare.h"
-#include "base/keyed.h"
+#include "base/containers.h"
 #include "collective_ops.h"
 #include "table/cells.h"
 

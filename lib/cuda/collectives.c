@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "base/compare.h"
-#include "base/grow.h"
+#include "base/containers.h"
 #include "collective_ops.h"
 
 /* Most lanes of a recording, and most kernels by which two of them may be shifted. */

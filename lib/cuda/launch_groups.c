@@ -13,7 +13,7 @@
 #include "codes/cuda_codes.h"
 #include "occupancy.h"
 #include "stack/image_frames.h"
-#include "base/keyed.h"
+#include "base/containers.h"
 #include "base/say.h"
 
 /* Octaves of all histograms: 128 MiB. */

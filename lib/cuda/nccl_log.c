@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/grow.h"
+#include "base/containers.h"
 
 /* Most clones between a graph's node and the node that the program made. */
 #define CLONES_MAX 16

@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/grow.h"
+#include "base/containers.h"
 
 /* Number of lines shown around one with samples. */
 #define AROUND 2U

@@ -9,9 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/grow.h"
 #include "base/hist.h"
-#include "base/keyed.h"
+#include "base/containers.h"
 #include "codes/cuda_codes.h"
 #include "launches.h"
 #include "range_paths.h"

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/keyed.h"
+#include "base/containers.h"
 #include "codes/gpu_metrics.h"
 #include "stack/image_frames.h"
 #include "stack/images.h"

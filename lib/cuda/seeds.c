@@ -13,12 +13,10 @@
 #include <unistd.h>
 
 #include "base/demangle.h"
-#include "base/grow.h"
 #include "base/index.h"
-#include "base/keyed.h"
+#include "base/containers.h"
 #include "gpu_json.h"
 #include "base/lines_in.h"
-#include "base/texts.h"
 
 /* Correlation ids of a page of the table; ids that are far apart take a page each. */
 #define PAGE 64U

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "codes/cuda_codes.h"
-#include "base/grow.h"
+#include "base/containers.h"
 
 struct grt_step_log {
 	struct grt_launches *launches;

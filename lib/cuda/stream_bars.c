@@ -10,7 +10,7 @@
 #include <stdlib.h>
 
 #include "base/busy.h"
-#include "base/grow.h"
+#include "base/containers.h"
 #include "base/say.h"
 #include "stack/images.h"
 #include "table/bar_rows.h"

@@ -5,7 +5,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "base/keyed.h"
+#include "base/containers.h"
 #include "table/hist_table.h"
 
 /* Octaves of the histogram of times: all that exist. */

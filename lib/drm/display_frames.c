@@ -10,8 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/grow.h"
-#include "base/keyed.h"
+#include "base/containers.h"
 #include "codes/cuda_codes.h"
 #include "frame_blame.h"
 #include "jobs/jobs.h"

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/grow.h"
+#include "base/containers.h"
 #include "codes/ioctl_names.h"
 #include "trace/flow.h"
 #include "trace/packet.h"

@@ -9,12 +9,10 @@
 #include <errno.h>
 #include <string.h>
 
-#include "base/grow.h"
 #include "stack/frames.h"
 #include "stack/slots.h"
 #include "base/hist.h"
-#include "base/keyed.h"
-#include "base/texts.h"
+#include "base/containers.h"
 #include "base/index.h"
 #include "jobs/jobs.h"
 #include "trace/flow.h"

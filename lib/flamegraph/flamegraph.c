@@ -10,7 +10,7 @@
 #include <stdio.h>
 
 #include "base/escape.h"
-#include "base/grow.h"
+#include "base/containers.h"
 #include "base/say.h"
 #include "base/units.h"
 #include "flamegraph_parts.h"

@@ -8,7 +8,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "base/grow.h"
+#include "base/containers.h"
 #include "codes/firmware.h"
 #include "job_stats.h"
 

@@ -8,8 +8,7 @@
 #include <string.h>
 
 #include "codes/firmware.h"
-#include "base/keyed.h"
-#include "base/grow.h"
+#include "base/containers.h"
 #include "base/sized.h"
 #include "trace/job_record.h"
 

@@ -22,7 +22,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include "groups.h"
-#include "base/keyed.h"
+#include "base/containers.h"
 
 /* ------------------------------------------------------------- stretches */
 

@@ -14,8 +14,7 @@
 #include <grtrace/event_table.h>
 #include <grtrace/grtrace.h>
 
-#include "base/grow.h"
-#include "base/keyed.h"
+#include "base/containers.h"
 #include "trace/session.h"
 
 /* ---------------------------------------------------------------- merged */

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 
 #include "base/bus.h"
-#include "base/grow.h"
+#include "base/containers.h"
 #include "base/amount.h"
 #include "base/units.h"
 #include "process_memory.h"

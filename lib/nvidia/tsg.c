@@ -12,7 +12,7 @@
 
 #include "base/bus.h"
 #include "base/compare.h"
-#include "base/grow.h"
+#include "base/containers.h"
 #include "codes/nv_codes.h"
 #include "trace/names.h"
 

@@ -9,7 +9,7 @@
 #include <grtrace/grtrace.h>
 
 #include "base/compare.h"
-#include "base/keyed.h"
+#include "base/containers.h"
 #include "codes/words.h"
 #include "table/cells.h"
 #include "table/rows.h"

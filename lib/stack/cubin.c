@@ -14,7 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/grow.h"
+#include "base/containers.h"
 
 #ifdef GRT_HAVE_DW
 

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/grow.h"
+#include "base/containers.h"
 
 /* How many functions before the nearest one are examined, because functions may overlap. */
 #define BEHIND_MAX 32U

@@ -12,9 +12,8 @@
 #include <string.h>
 
 #include "base/escape.h"
-#include "base/grow.h"
 #include "base/index.h"
-#include "base/texts.h"
+#include "base/containers.h"
 
 /* Longer frames are cut, and end in "...": a name of the trace may be in thousands of stacks. */
 #define FRAME_MAX 8192U

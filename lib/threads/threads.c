@@ -10,8 +10,7 @@
 #include <string.h>
 
 #include "codes/cuda_codes.h"
-#include "base/grow.h"
-#include "base/keyed.h"
+#include "base/containers.h"
 #include "codes/words.h"
 #include "trace/packet.h"
 

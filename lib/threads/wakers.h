@@ -15,7 +15,7 @@
 
 #include <grtrace/grtrace.h>
 
-#include "base/keyed.h"
+#include "base/containers.h"
 #include "table/table.h"
 #include "trace/names.h"
 #include "threads.h"

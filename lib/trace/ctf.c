@@ -26,7 +26,7 @@
 #include <unistd.h>
 
 #include "base/err_path.h"
-#include "base/grow.h"
+#include "base/containers.h"
 #include "parts.h"
 #include "segment.h"
 

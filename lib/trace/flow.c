@@ -13,7 +13,7 @@
 
 #include "base/demangle.h"
 #include "base/fnv.h"
-#include "base/grow.h"
+#include "base/containers.h"
 #include "base/sized.h"
 #include "packet.h"
 

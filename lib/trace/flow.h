@@ -12,7 +12,7 @@
 #include <grtrace/event.h>
 #include <grtrace/grtrace.h>
 
-#include "base/keyed.h"
+#include "base/containers.h"
 #include "names.h"
 
 /* --------------------------------------------------------- linkage names */

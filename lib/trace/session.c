@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "base/err_path.h"
-#include "base/grow.h"
+#include "base/containers.h"
 #include "base/lines_in.h"
 #include "base/sized.h"
 #include "unpack.h"

@@ -22,7 +22,7 @@
 #include "shared.h"
 #include "unwind_rows.h"
 #include "base/clock.h"
-#include "base/grow.h"
+#include "base/containers.h"
 #include "trace/flow.h"
 #include "sources/source.h"
 

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/grow.h"
+#include "base/containers.h"
 
 /* Code after the last function of a module may be far away. */
 #define CODE_MAX 16384U
