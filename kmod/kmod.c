@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/compare.h"
 #include "base/containers.h"
 #include "kmod.h"
 #include "kmod_tally.h"
@@ -107,13 +108,6 @@ static long stream_number(const char *name)
 	return *end ? -1 : n;
 }
 
-static int kmod_by_number(const void *a, const void *b)
-{
-	unsigned int one = *(const unsigned int *)a, other = *(const unsigned int *)b;
-
-	return (one > other) - (one < other);
-}
-
 /* Numbers of CPUs may have gaps. Return: 0 or -ENOMEM */
 static int find_streams(struct kmod *k)
 {
@@ -133,7 +127,7 @@ static int find_streams(struct kmod *k)
 	if (d)
 		closedir(d);
 	if (k->cpus)
-		qsort(k->number, k->cpus, sizeof(*k->number), kmod_by_number);
+		qsort(k->number, k->cpus, sizeof(*k->number), grt_compare_u32);
 	return ret;
 }
 

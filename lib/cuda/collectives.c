@@ -398,7 +398,7 @@ static int collectives_by_time(const void *a, const void *b)
 {
 	const struct grt_collective *x = a, *y = b;
 
-	return (x->begin > y->begin) - (x->begin < y->begin);
+	return grt_compare(x->begin, y->begin);
 }
 
 /*

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/compare.h"
 #include "base/units.h"
 #include "codes/cuda_codes.h"
 #include "table/analysis.h"
@@ -525,9 +526,7 @@ static int launch_table_by_others(const void *a, const void *b)
 	const struct grt_launch_group *x = *(const struct grt_launch_group *const *)a,
 				      *y = *(const struct grt_launch_group *const *)b;
 
-	if (x->waits.others != y->waits.others)
-		return x->waits.others > y->waits.others ? -1 : 1;
-	return (x->number > y->number) - (x->number < y->number);
+	return grt_compare(y->waits.others, x->waits.others) ?: grt_compare(x->number, y->number);
 }
 
 static void launch_table_note_wait(struct grt_notes *notes, const struct grt_launch_group *g,

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/compare.h"
 #include "base/units.h"
 #include "groups.h"
 #include "table/analysis.h"
@@ -365,13 +366,10 @@ static int group_table_by_identity(const void *a, const void *b)
 {
 	const struct grt_group *x = a, *y = b;
 
-	if (x->device != y->device)
-		return x->device < y->device ? -1 : 1;
-	if (x->ring != y->ring)
-		return x->ring < y->ring ? -1 : 1;
-	if (x->pid != y->pid)
-		return x->pid < y->pid ? -1 : 1;
-	return (x->engine > y->engine) - (x->engine < y->engine);
+	return grt_compare(x->device, y->device)
+	       ?: grt_compare(x->ring, y->ring)
+	       ?: grt_compare(x->pid, y->pid)
+	       ?: grt_compare(x->engine, y->engine);
 }
 
 /* Return: the rows, which the caller frees, in *out; their number, or -ENOMEM */

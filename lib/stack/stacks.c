@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/compare.h"
 #include "base/escape.h"
 #include "base/index.h"
 #include "base/containers.h"
@@ -422,7 +423,7 @@ static int by_rank(const void *a, const void *b, void *arg)
 	uint32_t x = r->o->rank[r->s->node[*(const uint32_t *)a].name];
 	uint32_t y = r->o->rank[r->s->node[*(const uint32_t *)b].name];
 
-	return (x > y) - (x < y);
+	return grt_compare(x, y);
 }
 
 static int order_children(const struct grt_stacks *s, struct order *o)
