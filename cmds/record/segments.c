@@ -10,7 +10,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/containers.h"
 #include "trace/parts.h"
 #include "trace/packet.h"
 #include "trace/segment.h"
@@ -67,41 +66,22 @@ static struct grt_event *carried_at(const struct carried *c, uint64_t at)
 	return (struct grt_event *)(c->data + (at < c->stays ? at : at - c->gone));
 }
 
-static bool carried_is_for(const struct carried_last *l, const struct grt_event *e)
-{
-	return l->pid == e->pid && l->image == e->ctx && l->type == e->type;
-}
-
-/*
- * Finds the element of the event's image and type; if there is none, the one to use: a free one, or that of
- * other events.
- */
-static struct carried_last *carried_last_of(struct carried *c, const struct grt_event *e)
-{
-	uint32_t at = (uint32_t)(((e->ctx ^ e->pid ^ e->type) * 0x9e3779b97f4a7c15ULL) >> 32);
-	struct carried_last *l = NULL;
-
-	for (uint32_t i = 0; i < 8; i++) {
-		l = &c->last[(at + i) % CARRIED_LASTS];
-		if (!l->pid || carried_is_for(l, e))
-			break;
-	}
-	return l;
-}
-
-/* The record takes the place of the last one of its image, if that still exists. */
+/* The record takes the place of the last one of its type and image, if that still exists. */
 static int carried_keep_last(struct carried *c, const struct grt_event *e)
 {
+	const struct grt_key key = {{e->ctx, e->pid, e->type}};
 	struct grt_event *old = NULL;
 	struct carried_last *l;
+	void *last;
 	int ret;
 
-	if (!c->last)
-		c->last = calloc(CARRIED_LASTS, sizeof(*c->last));
-	if (!c->last)
-		return -ENOMEM;
-	l = carried_last_of(c, e);
-	if (carried_is_for(l, e))
+	if (!c->last.max)
+		grt_keyed_init(&c->last, sizeof(*l), CARRIED_LASTS);
+	ret = grt_keyed_get_or_replace(&c->last, &key, NULL, &last);
+	if (ret)
+		return ret;
+	l = last;
+	if (l->known)
 		old = carried_at(c, l->at);
 	if (old && old->size == e->size) {
 		memcpy(old, e, e->size);
@@ -109,7 +89,7 @@ static int carried_keep_last(struct carried *c, const struct grt_event *e)
 	}
 	ret = carried_keep(c, e);
 	if (!ret)
-		*l = (struct carried_last){e->pid, e->type, e->ctx, c->gone + c->used - e->size};
+		*l = (struct carried_last){true, c->gone + c->used - e->size};
 	return ret;
 }
 
@@ -215,7 +195,7 @@ uint64_t carried_bytes(const struct carried *c)
 void carried_free(struct carried *c)
 {
 	free(c->data);
-	free(c->last);
+	grt_keyed_free(&c->last);
 	*c = (struct carried){.most = c->most};
 }
 

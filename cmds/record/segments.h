@@ -8,6 +8,8 @@
 #define GRTRACE_SEGMENTS_H
 
 #include <grtrace/grtrace.h>
+
+#include "base/containers.h"
 #include "sources/source.h"
 #include "trace/parts.h"
 
@@ -24,14 +26,10 @@
 /* Most images whose last records are remembered; if there are more, some records are kept twice. */
 #define CARRIED_LASTS 2048U
 
-/**
- * struct carried_last - the last record of a type of an image
- * @at: its offset from the first record of all, in bytes
- */
+/** struct carried_last - where the last record of a type of an image is, in bytes from the first record of
+ * all */
 struct carried_last {
-	uint32_t pid;
-	uint32_t type;
-	uint64_t image;
+	bool known;
 	uint64_t at;
 };
 
@@ -43,7 +41,7 @@ struct carried_last {
  * @most: bytes that they may use
  * @records: number of records
  * @lost: definitions that were replaced
- * @last: by image and type; NULL before the first
+ * @last: struct carried_last by image and type; not initialised before the first
  */
 struct carried {
 	char *data;
@@ -55,7 +53,7 @@ struct carried {
 	size_t most;
 	uint64_t records;
 	uint64_t lost;
-	struct carried_last *last;
+	struct grt_keyed last;
 };
 
 /**
