@@ -12,11 +12,67 @@
 #include "kmod/kmod.h"
 #include "base/say.h"
 #include "cmd.h"
-#include "filter.h"
+#include "lines/line_out.h"
+#include "reading.h"
 #include "live.h"
 #include "outfile.h"
-#include "terminal.h"
-#include "lines/annotate.h"
+
+/* ---------------------------------------------------------------- events */
+
+/*
+ * The events of a session as lines, as `grtrace annotate` prints them: the
+ * calls of threads on GPU device files, with the duration of each ioctl.
+ */
+
+/**
+ * struct grt_annotate - embed it, or use it as it is
+ * @c: the consumer of the session
+ * @lines: writes the lines
+ * @pid: only events of this process, 0: of all
+ * @all: every event, not only those of the CPU
+ * @stop: ends the run with -EINTR when it is not 0; may be NULL
+ */
+struct grt_annotate {
+	struct grt_consumer c;
+	struct grt_line_out *lines;
+	uint32_t pid;
+	bool all;
+	volatile int *stop;
+};
+
+static int annotate_on_event(struct grt_consumer *c, const struct grt_event *e, uint32_t cpu)
+{
+	struct grt_annotate *a = (struct grt_annotate *)c;
+
+	if (a->stop && *a->stop)
+		return -EINTR;
+	if (e->type != GRT_EV_NAME) {
+		if (!a->all && !grt_line_out_is_cpu(e->type))
+			return 0;
+		if (a->pid && e->pid != a->pid)
+			return 0;
+	}
+	return grt_line_out_event(a->lines, e, cpu, 0);
+}
+
+/**
+ * annotate_init - begins
+ * @form: GRT_LINE_OUT_ANNOTATE or _JSON
+ * @fd: file descriptor for the lines
+ * Return: 0 or -ENOMEM
+ */
+static int annotate_init(struct grt_annotate *a, enum grt_line_form form, int fd)
+{
+	*a = (struct grt_annotate){.c = {.event = annotate_on_event}};
+	return grt_line_out_new(&a->lines, form, fd);
+}
+
+/** annotate_fini - frees its memory; lines that were not flushed are lost */
+static void annotate_fini(struct grt_annotate *a)
+{
+	grt_line_out_free(a->lines);
+	a->lines = NULL;
+}
 
 #define SOURCE "ioctl"
 
@@ -117,7 +173,7 @@ static int annotate_finish(struct annotating *run, const struct grt_health *h, i
 
 static int start_lines(struct annotating *run)
 {
-	if (grt_annotate_init(&run->a, opt.json ? GRT_LINE_OUT_JSON : GRT_LINE_OUT_ANNOTATE, run->out.fd))
+	if (annotate_init(&run->a, opt.json ? GRT_LINE_OUT_JSON : GRT_LINE_OUT_ANNOTATE, run->out.fd))
 		return cmd_fail(EXIT_FAILED, strerror(ENOMEM), NULL, "cannot begin");
 	run->a.pid = (uint32_t)opt.filter.pid;
 	run->a.all = opt.all;
@@ -226,7 +282,7 @@ static int annotate_run(int argc, char **argv)
 		return status;
 	signal(SIGPIPE, SIG_IGN);
 	status = opt.input ? annotate_recording(&run) : annotate_live(&run);
-	grt_annotate_fini(&run.a);
+	annotate_fini(&run.a);
 	outfile_drop(&run.out);
 	filter_free(&opt.filter);
 	return status;

@@ -10,7 +10,6 @@
 #include <pthread.h>
 
 #include "lib/analyses.h"
-#include "filter.h"
 #include "reading.h"
 
 /**

@@ -14,8 +14,7 @@
 #include <unistd.h>
 
 #include "cmd.h"
-#include "host/as_user.h"
-#include "privileges.h"
+#include "host/privileges.h"
 #include "sources/cuda_ask.h"
 
 #define MARK "# grtrace start --cuda made this file, grtrace stop --cuda removes it."

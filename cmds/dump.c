@@ -19,9 +19,7 @@
 #include "lines/event_json.h"
 #include "lines/event_text.h"
 #include "trace/packet.h"
-#include "filter.h"
 #include "reading.h"
-#include "terminal.h"
 
 #define NOT_GIVEN UINT64_MAX
 /* Time between two reads of a live stream. */

@@ -11,7 +11,6 @@
 
 #include "outfile.h"
 #include "base/say.h"
-#include "filter.h"
 #include "reading.h"
 #include "export/export.h"
 #include "trace/session.h"

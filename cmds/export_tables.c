@@ -17,7 +17,7 @@
 #include <grtrace/version.h>
 
 #include "base/clock.h"
-#include "base/grow.h"
+#include "base/containers.h"
 #include "beside.h"
 #include "export/export.h"
 #include "lib/table/files.h"

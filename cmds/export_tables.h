@@ -5,7 +5,7 @@
 #ifndef GRTRACE_EXPORT_TABLES_H
 #define GRTRACE_EXPORT_TABLES_H
 
-#include "filter.h"
+#include "reading.h"
 #include "outfile.h"
 #include "table/table.h"
 

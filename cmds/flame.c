@@ -19,13 +19,11 @@
 #include "base/units.h"
 #include "cmd.h"
 #include "cuda/seeds.h"
-#include "filter.h"
 #include "flamegraph/flamegraph.h"
 #include "merge/offset.h"
 #include "outfile.h"
 #include "reading.h"
 #include "stack/folded_in.h"
-#include "terminal.h"
 #include "trace/session.h"
 
 /* ----------------------------------------------------------- flame clock */

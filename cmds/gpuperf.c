@@ -11,7 +11,7 @@
 
 #include "host/tempdir.h"
 #include "cmd.h"
-#include "privileges.h"
+#include "host/privileges.h"
 
 #define MERGED "merged.folded"
 #define STACKS "cpu.txt"

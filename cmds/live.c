@@ -10,7 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/grow.h"
+#include "base/containers.h"
 #include "host/meter.h"
 #include "record/machine.h"
 #include "sources/source.h"
@@ -18,7 +18,7 @@
 #include "trace/packet.h"
 #include "cmd.h"
 #include "live.h"
-#include "privileges.h"
+#include "host/privileges.h"
 
 /* Time between two reads of the streams. */
 #define PERIOD_MS 50

@@ -17,14 +17,13 @@
 #include "base/say.h"
 #include "base/units.h"
 #include "cmd.h"
-#include "filter.h"
+#include "reading.h"
 #include "inputs.h"
-#include "merge/merged.h"
+#include "merge/merge.h"
 #include "merge/offset.h"
 #include "outfile.h"
 #include "table/cells.h"
 #include "table/table.h"
-#include "terminal.h"
 
 #define MERGE_INPUTS 16
 

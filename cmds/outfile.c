@@ -10,10 +10,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "host/as_user.h"
+#include "host/privileges.h"
 #include "cmd.h"
 #include "outfile.h"
-#include "privileges.h"
 
 /* A command writes one at a time, or one per table. */
 #define UNKEPT_MAX 64

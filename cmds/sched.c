@@ -12,19 +12,18 @@
 
 #include <grtrace/tsg.h>
 
-#include "base/keyed.h"
+#include "base/containers.h"
 #include "base/memfile.h"
 #include "base/outbuf.h"
 #include "base/say.h"
 #include "codes/nv_codes.h"
-#include "filter.h"
 #include "kmod/kmod.h"
 #include "lines/event_json.h"
 #include "lines/event_text.h"
 #include "live.h"
 #include "nvidia/tsg.h"
 #include "reading.h"
-#include "terminal.h"
+#include "cmd.h"
 #include "trace/names.h"
 
 /*

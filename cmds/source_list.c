@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "cmd.h"
-#include "terminal.h"
 #include "table/cells.h"
 
 static const char *const help_of[SOURCES] = {

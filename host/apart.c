@@ -25,7 +25,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "capabilities.h"
+#include "privileges.h"
 #include "read_all.h"
 
 #define NOBODY 65534

@@ -7,8 +7,7 @@
 #define GRTRACE_IMAGE_ADDRESSES_H
 
 #include "addresses.h"
-#include "base/keyed.h"
-#include "base/texts.h"
+#include "base/containers.h"
 #include "stack/images.h"
 
 /**

@@ -19,8 +19,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "base/grow.h"
-#include "base/texts.h"
+#include "base/containers.h"
 #include "maps.h"
 #include "stack/debug_file.h"
 

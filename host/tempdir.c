@@ -14,7 +14,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "as_user.h"
+#include "privileges.h"
 #include "tempdir.h"
 
 /* Most directories: a command makes one, and a source of it another one. */

@@ -6,6 +6,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <grtrace/event_table.h>
 #include <mntent.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +14,8 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "base/grow.h"
+#include "base/compare.h"
+#include "base/containers.h"
 #include "kmod.h"
 #include "kmod_tally.h"
 #include "host/meter.h"
@@ -106,13 +108,6 @@ static long stream_number(const char *name)
 	return *end ? -1 : n;
 }
 
-static int kmod_by_number(const void *a, const void *b)
-{
-	unsigned int one = *(const unsigned int *)a, other = *(const unsigned int *)b;
-
-	return (one > other) - (one < other);
-}
-
 /* Numbers of CPUs may have gaps. Return: 0 or -ENOMEM */
 static int find_streams(struct kmod *k)
 {
@@ -132,7 +127,7 @@ static int find_streams(struct kmod *k)
 	if (d)
 		closedir(d);
 	if (k->cpus)
-		qsort(k->number, k->cpus, sizeof(*k->number), kmod_by_number);
+		qsort(k->number, k->cpus, sizeof(*k->number), grt_compare_u32);
 	return ret;
 }
 
@@ -438,17 +433,12 @@ bool kmod_number(const char *line, const char *key, uint64_t *value)
 
 void kmod_balance_line(const char *line, struct grt_balance *b)
 {
-	static const char *const names[GRT_FATES] = {
-#define GRT_FATE(NAME, name, help) [GRT_FATE_##NAME] = #name,
-#include <grtrace/fates.def>
-#undef GRT_FATE
-	};
 	int i;
 
 	*b = (struct grt_balance){0};
 	kmod_number(line, "emitted", (uint64_t *)&b->emitted);
 	for (i = 0; i < GRT_FATES; i++)
-		kmod_number(line, names[i], (uint64_t *)&b->fate[i]);
+		kmod_number(line, grt_fate_names[i], (uint64_t *)&b->fate[i]);
 }
 
 int kmod_stats(struct kmod *k, struct kmod_stats *s, struct grt_err *err)

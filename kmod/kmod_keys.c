@@ -5,6 +5,7 @@
  */
 #include <ctype.h>
 #include <errno.h>
+#include <grtrace/event_table.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -140,33 +141,28 @@ static const char *nth_name(const char *const *names, unsigned int count, unsign
 	return NULL;
 }
 
-static const char *const event_names[GRT_EV_MAX] = {
-#define GRT_EVENT(id, NAME, name, CLASS, LEVEL, WHO, fields, help) [id] = #name,
-#include <grtrace/events.def>
-#undef GRT_EVENT
-};
-
 int kmod_types_text(const struct grt_type_set *types, char *text, size_t room)
 {
 	int n = 0;
 
 	for (unsigned int type = 0; type < GRT_EV_MAX && (size_t)n < room; type++)
-		if (event_names[type] && grt_types_has(types, type))
-			n += snprintf(text + n, room - (size_t)n, "%s%s", n ? "," : "", event_names[type]);
+		if (grt_event_table[type].name && grt_types_has(types, type))
+			n += snprintf(text + n, room - (size_t)n, "%s%s", n ? "," : "",
+				      grt_event_table[type].name);
 	return n;
 }
-
-static const char *const engine_names[GRT_ENGINE_MAX] = {
-#define GRT_ENGINE(number, NAME, name, help) [number] = #name,
-#include <grtrace/engines.def>
-#undef GRT_ENGINE
-};
 
 static const char *type_name(unsigned int n)
 {
 	static const char *const sets[] = {"all", "none"};
 
-	return n < 2 ? sets[n] : nth_name(event_names, GRT_EV_MAX, n - 2);
+	if (n < 2)
+		return sets[n];
+	n -= 2;
+	for (unsigned int type = 0; type < GRT_EV_MAX; type++)
+		if (grt_event_table[type].name && !n--)
+			return grt_event_table[type].name;
+	return NULL;
 }
 
 /* Gets the n-th of words that are separated by |. */
@@ -195,7 +191,7 @@ bool kmod_key_word(const struct kmod_key *key, unsigned int n, char *text, size_
 		name = nth_name(levels, sizeof(levels) / sizeof(levels[0]), n);
 		break;
 	case KMOD_MASK:
-		name = nth_name(engine_names, GRT_ENGINE_MAX, n);
+		name = nth_name(grt_engine_names, GRT_ENGINE_MAX, n);
 		break;
 	case KMOD_TYPES:
 		name = type_name(n);

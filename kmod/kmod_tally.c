@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/grow.h"
+#include "base/containers.h"
 #include "trace/packet.h"
 #include "kmod.h"
 #include "kmod_tally.h"

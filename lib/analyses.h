@@ -16,7 +16,7 @@
 #define GRT_ANALYSES_H
 
 #include "table/analysis.h"
-#include "trace/filter.h"
+#include "trace/flow.h"
 
 enum {
 #define GRT_ANALYSIS(name, help) GRT_ANALYSIS_ROW_##name,

@@ -17,8 +17,8 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "base/grow.h"
-#include "host/as_user.h"
+#include "base/containers.h"
+#include "host/privileges.h"
 #include "trace/cuda_recording.h"
 #include "trace/packet.h"
 

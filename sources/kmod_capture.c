@@ -4,6 +4,7 @@
  * it again, leaves a running module running, and restores the settings that it changed.
  */
 #include <errno.h>
+#include <grtrace/event_table.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -293,11 +294,6 @@ static int capture_stop(void *state, struct grt_err *err)
 /* Writes only counts that are not 0, as `stats` does. */
 static void balance_text(const struct grt_balance *b, char *text, size_t room)
 {
-	static const char *const names[GRT_FATES] = {
-#define GRT_FATE(NAME, name, help) [GRT_FATE_##NAME] = #name,
-#include <grtrace/fates.def>
-#undef GRT_FATE
-	};
 	size_t used = 0;
 
 	text[0] = '\0';
@@ -305,7 +301,7 @@ static void balance_text(const struct grt_balance *b, char *text, size_t room)
 		used = (size_t)snprintf(text, room, "emitted=%llu", (unsigned long long)b->emitted);
 	for (unsigned int i = 0; i < GRT_FATES && used < room; i++)
 		if (b->fate[i])
-			used += (size_t)snprintf(text + used, room - used, " %s=%llu", names[i],
+			used += (size_t)snprintf(text + used, room - used, " %s=%llu", grt_fate_names[i],
 						 (unsigned long long)b->fate[i]);
 }
 

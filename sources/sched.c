@@ -5,18 +5,98 @@
  */
 #include <dirent.h>
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <time.h>
 
+#include "base/containers.h"
 #include "sources/bpf/bpf.h"
 #include "sources/bpf/shared.h"
 #include "base/clock.h"
 #include "host/nvidia_devices.h"
 #include "host/pid_ns.h"
 #include "host/read_all.h"
-#include "sources/bpf/bpf_wakers.h"
+
+/* ---------------------------------------------------------------- wakers */
+
+/*
+ * A function ends where the next one begins: /proc/kallsyms has no sizes, and the
+ * functions of a module are in no order.
+ */
+
+/* Code after the last function of a module may be far away. */
+#define CODE_MAX 16384U
+
+static const struct {
+	const char *function;
+	uint32_t cause;
+} rows[] = {
+#define GRT_WAKE_INTERRUPT BPF_IN_INTERRUPT
+#define WAKER_FUNCTION(name, CAUSE) {#name, GRT_WAKE_##CAUSE},
+#include "sources/bpf/bpf_wakers.def"
+#undef WAKER_FUNCTION
+#undef GRT_WAKE_INTERRUPT
+};
+#define ROWS (sizeof(rows) / sizeof(rows[0]))
+
+_Static_assert(ROWS < BPF_WAKERS, "the programs have a row without a size at the end");
+
+/** struct code_map - the addresses at which the kernel's functions begin */
+struct code_map {
+	uint64_t *start;
+	uint32_t used, room;
+};
+
+/* ADDRESS TYPE NAME [MODULE]; several functions may have the same name */
+static void grt_bpf_wakers_take(struct grt_bpf_code *code, unsigned int *n, uint64_t start, const char *name)
+{
+	for (unsigned int i = 0; i < ROWS && *n < BPF_WAKERS - 1; i++)
+		if (!strcmp(rows[i].function, name))
+			code[(*n)++] = (struct grt_bpf_code){start, CODE_MAX, rows[i].cause};
+}
+
+static unsigned int grt_bpf_wakers_read(struct grt_bpf_code *code, struct code_map *map)
+{
+	FILE *f = fopen("/proc/kallsyms", "re");
+	char line[512], *at, *name;
+	unsigned int n = 0;
+	uint64_t start;
+
+	while (f && fgets(line, sizeof(line), f)) {
+		start = strtoull(line, &at, 16);
+		if (!start || at[0] != ' ' || !at[1] || !strchr("tTwW", at[1]) || at[2] != ' ')
+			continue;
+		name = at + 3;
+		name[strcspn(name, " \t\n")] = '\0';
+		grt_bpf_wakers_take(code, &n, start, name);
+		if (grt_grow(&map->start, &map->room, map->used + 1, 65536))
+			break;
+		map->start[map->used++] = start;
+	}
+	if (f)
+		fclose(f);
+	return n;
+}
+
+/**
+ * bpf_wakers_find - the functions that exist here, from /proc/kallsyms; none if that file hides
+ * addresses
+ */
+static void bpf_wakers_find(struct grt_bpf_code code[BPF_WAKERS])
+{
+	struct code_map map = {.used = 0};
+	unsigned int n = grt_bpf_wakers_read(code, &map);
+
+	for (uint32_t i = 0; i < map.used; i++)
+		for (unsigned int k = 0; k < n; k++)
+			if (map.start[i] - code[k].start - 1 < code[k].size - 1)
+				code[k].size = (uint32_t)(map.start[i] - code[k].start);
+	free(map.start);
+}
+
+/* ---------------------------------------------------------------- source */
 
 #ifdef GRT_HAVE_BPF
 #include <bpf/bpf.h>
@@ -224,7 +304,7 @@ static void sched_configure(struct grt_bpf_config *config)
 	char name[64], line[128];
 	FILE *f = fopen("/proc/devices", "re");
 
-	grt_bpf_wakers_find(config->wakers);
+	bpf_wakers_find(config->wakers);
 	config->majors[n++] = DRM_MAJOR;
 	while (f && fgets(line, sizeof(line), f))
 		if (sscanf(line, "%u %63s", &major, name) == 2 && !strcmp(name, "kfd"))

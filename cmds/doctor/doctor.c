@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "cmds/source_list.h"
-#include "cmds/terminal.h"
+#include "cmds/cmd.h"
 #include "doctor.h"
 #include "table/json_cells.h"
 

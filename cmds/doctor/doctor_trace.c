@@ -3,6 +3,7 @@
  * Why a trace is empty or unexpected: from the loaded module, or from the state of the module that a
  * recording contains.
  */
+#include <grtrace/event_table.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -51,18 +52,6 @@ static const struct limit {
 	{"watchlist", GRT_FATE_WATCH_DENIED, "watch_count=0"},
 };
 #define LIMITS (sizeof(limits) / sizeof(limits[0]))
-
-static const char *const fate_names[GRT_FATES] = {
-#define GRT_FATE(NAME, name, help) [GRT_FATE_##NAME] = #name,
-#include <grtrace/fates.def>
-#undef GRT_FATE
-};
-
-static const char *const type_names[GRT_EV_MAX] = {
-#define GRT_EVENT(id, NAME, name, CLASS, LEVEL, WHO, fields, help) [id] = #name,
-#include <grtrace/events.def>
-#undef GRT_EVENT
-};
 
 /* The result of a new finding. */
 static struct probe_result *doctor_trace_add(struct diagnosis *d, const char *name)
@@ -128,7 +117,7 @@ static void explain_settings(struct diagnosis *d, const struct facts *f)
 			probe_set(doctor_trace_add(d, limits[i].key), PROBE_FAILS, fix,
 				  "%s=%s %s in force: %" PRIu64 " of %" PRIu64 " {event|events} %s",
 				  limits[i].key, value, f->live ? "is" : "was", kept_out,
-				  (uint64_t)f->balance.emitted, fate_names[limits[i].fate]);
+				  (uint64_t)f->balance.emitted, grt_fate_names[limits[i].fate]);
 	}
 	if (!n)
 		probe_set(doctor_trace_add(d, "settings"), PROBE_WORKS, NULL,
@@ -265,8 +254,8 @@ static bool doctor_trace_add_types(struct probe_result *r, const struct facts *f
 		if (!f->types[type])
 			continue;
 		sum += type == GRT_EV_NAME ? 0 : f->types[type];
-		if (type_names[type])
-			probe_add(r, "%s %" PRIu64, type_names[type], f->types[type]);
+		if (grt_event_table[type].name)
+			probe_add(r, "%s %" PRIu64, grt_event_table[type].name, f->types[type]);
 		else
 			probe_add(r, "type %d %" PRIu64, type, f->types[type]);
 	}
@@ -328,7 +317,8 @@ static void read_types(struct facts *f, const char *text)
 	int type;
 
 	for (type = 1; type < GRT_EV_MAX; type++)
-		if (type_names[type] && kmod_line(text, type_names[type], value, sizeof(value)))
+		if (grt_event_table[type].name &&
+		    kmod_line(text, grt_event_table[type].name, value, sizeof(value)))
 			f->types[type] = strtoull(value, NULL, 10);
 }
 

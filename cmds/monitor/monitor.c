@@ -14,10 +14,10 @@
 #include <unistd.h>
 
 #include "base/memfile.h"
-#include "cmds/filter.h"
+#include "cmds/reading.h"
 #include "cmds/live.h"
 #include "cmds/report/report_print.h"
-#include "cmds/terminal.h"
+#include "cmds/cmd.h"
 #include "host/tracefs.h"
 #include "kmod/kmod.h"
 #include "sources/source.h"

@@ -10,6 +10,7 @@
 #include "base/bus.h"
 #include "codes/codes.h"
 #include "base/escape.h"
+#include "codes/words.h"
 #include "trace/field.h"
 #include "codes/ioctl_names.h"
 #include "codes/nv_codes.h"
@@ -584,19 +585,15 @@ static void more_xid(struct line *l, const struct monitor *m, const struct grt_e
 static void more_slice(struct line *l, const struct monitor *m, const struct grt_event *e,
 		       const struct monitor_did *did)
 {
-	static const char *const edges[] = {
-#define GRT_SLICE_EDGE(number, NAME, name, help) [number] = #name,
-#include <grtrace/slice_edges.def>
-#undef GRT_SLICE_EDGE
-	};
 	const struct grt_ev_gpu_slice *ev = (const struct grt_ev_gpu_slice *)e;
-	const unsigned int n = sizeof(edges) / sizeof(edges[0]);
+	const char *begin = grt_word(GRT_WORDS_SLICE_EDGE, ev->begin),
+		   *over = grt_word(GRT_WORDS_SLICE_EDGE, ev->over);
 
 	monitor_line_put_ns(l, "lasted", e->time > ev->start ? e->time - ev->start : 0);
-	if (ev->begin != GRT_SLICE_SWITCH && ev->begin < n && edges[ev->begin])
-		monitor_line_put(l, " begin=%s", edges[ev->begin]);
-	if (ev->over != GRT_SLICE_SWITCH && ev->over < n && edges[ev->over])
-		monitor_line_put(l, " over=%s", edges[ev->over]);
+	if (ev->begin != GRT_SLICE_SWITCH && begin)
+		monitor_line_put(l, " begin=%s", begin);
+	if (ev->over != GRT_SLICE_SWITCH && over)
+		monitor_line_put(l, " over=%s", over);
 }
 
 static void (*const more[GRT_EV_MAX])(struct line *l, const struct monitor *m, const struct grt_event *e,

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/grow.h"
+#include "base/containers.h"
 #include "trace/parts.h"
 #include "trace/packet.h"
 #include "trace/segment.h"

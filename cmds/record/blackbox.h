@@ -4,7 +4,7 @@
  * (triggers.h) they become a recording, snapshot_N in the box's directory, which continues for a while; the
  * box continues as well. A snapshot's window begins the requested time before the incident, or later, when
  * all streams are complete. Memory: --last-size for packets, up to a quarter of it for definitions from
- * dropped packets (carried.h), and one packet.
+ * dropped packets (segments.h), and one packet.
  */
 #ifndef GRTRACE_BLACKBOX_H
 #define GRTRACE_BLACKBOX_H

@@ -8,7 +8,7 @@
 
 #include "kmod/kmod.h"
 #include "cmds/cmd.h"
-#include "cmds/privileges.h"
+#include "host/privileges.h"
 #include "record.h"
 #include "record_choice.h"
 #include "record_options.h"

@@ -16,9 +16,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/grow.h"
-#include "base/keyed.h"
-#include "base/texts.h"
+#include "base/compare.h"
+#include "base/containers.h"
 #include "host/image_addresses.h"
 #include "stack/functions.h"
 #include "stack/images.h"
@@ -166,15 +165,11 @@ static int names_by_image(const void *a, const void *b)
 {
 	const struct place *x = a, *y = b;
 
-	if (x->image != y->image)
-		return x->image < y->image ? -1 : 1;
-	if (x->cubin != y->cubin)
-		return x->cubin < y->cubin ? -1 : 1;
-	if (x->function != y->function)
-		return x->function < y->function ? -1 : 1;
-	if (x->ip != y->ip)
-		return x->ip < y->ip ? -1 : 1;
-	return x->module < y->module ? -1 : x->module > y->module;
+	return grt_compare(x->image, y->image)
+	       ?: grt_compare(x->cubin, y->cubin)
+	       ?: grt_compare(x->function, y->function)
+	       ?: grt_compare(x->ip, y->ip)
+	       ?: grt_compare(x->module, y->module);
 }
 
 static int names_collect(struct names *n)

@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "cmds/cmd.h"
-#include "cmds/privileges.h"
+#include "host/privileges.h"
 #include "record.h"
 
 /*

@@ -13,14 +13,13 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "host/as_user.h"
-#include "base/grow.h"
+#include "host/privileges.h"
+#include "base/containers.h"
 #include "trace/cuda_recording.h"
 #include "trace/metadata.h"
 #include "trace/packet.h"
 #include "trace/segment.h"
 #include "cmds/outfile.h"
-#include "cmds/privileges.h"
 #include "recording.h"
 
 #define PATH_ROOM 4096

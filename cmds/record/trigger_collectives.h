@@ -13,7 +13,7 @@
 
 #include <grtrace/grtrace.h>
 
-#include "base/keyed.h"
+#include "base/containers.h"
 
 #define COLLECTIVES_EARLY 256U
 

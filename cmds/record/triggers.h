@@ -9,7 +9,7 @@
 
 #include <grtrace/grtrace.h>
 
-#include "base/keyed.h"
+#include "base/containers.h"
 #include "trigger_collectives.h"
 
 /** enum trigger - the rows of triggers.def */

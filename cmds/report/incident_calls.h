@@ -3,7 +3,7 @@
 #ifndef GRTRACE_INCIDENT_CALLS_H
 #define GRTRACE_INCIDENT_CALLS_H
 
-#include "base/keyed.h"
+#include "base/containers.h"
 #include "stack/images.h"
 #include "trace/names.h"
 

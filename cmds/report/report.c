@@ -15,7 +15,7 @@
 #include "table/counts.h"
 #include "trace/packet.h"
 #include "trace/session.h"
-#include "cmds/terminal.h"
+#include "cmds/cmd.h"
 #include "report.h"
 #include "report_incident.h"
 #include "report_page.h"
@@ -624,8 +624,9 @@ static int report_run(int argc, char **argv)
 		return cmd_usage_error("more than one trace: '%s'", argv[argc - 1]);
 	if (!path && !access(DEFAULT_INPUT, F_OK))
 		path = DEFAULT_INPUT;
+	sass = (struct report_sass){.path = path, .sass = {report_sass_open, report_sass_close, &sass}};
 	if (path)
-		r.a.pass.sass = report_sass_init(&sass, path);
+		r.a.pass.sass = &sass.sass;
 	if (opt.incident)
 		status = path ? report_incident(path)
 			      : cmd_usage_error("--incident needs the path of a snapshot");

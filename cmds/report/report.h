@@ -10,7 +10,7 @@
 #include "base/busy.h"
 #include "export/lanes.h"
 #include "cmds/beside.h"
-#include "cmds/filter.h"
+#include "cmds/reading.h"
 
 /**
  * struct report - one run

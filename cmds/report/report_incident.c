@@ -16,7 +16,7 @@
 
 #include "base/cgroup.h"
 #include "base/clock.h"
-#include "base/keyed.h"
+#include "base/containers.h"
 #include "base/say.h"
 #include "base/units.h"
 #include "cmds/cmd.h"

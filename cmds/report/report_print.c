@@ -9,9 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/compare.h"
 #include "base/say.h"
 #include "base/units.h"
-#include "cmds/terminal.h"
+#include "cmds/cmd.h"
 #include "report.h"
 #include "report_print.h"
 #include "table/cells.h"
@@ -111,9 +112,7 @@ static int report_text_compare(const void *a, const void *b)
 {
 	const struct grt_skipped *x = a, *y = b;
 
-	if (x->events != y->events)
-		return x->events > y->events ? -1 : 1;
-	return strcmp(x->name, y->name);
+	return grt_compare(y->events, x->events) ?: strcmp(x->name, y->name);
 }
 
 /* The most frequent ones come first. */

@@ -15,7 +15,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "host/capabilities.h"
+#include "host/privileges.h"
 #include "stack/cubin.h"
 #include "trace/cuda_recording.h"
 
@@ -151,7 +151,7 @@ static int sass_start(struct report_sass *s, int code, const char *list)
 	return ret;
 }
 
-static int sass_open(void *arg, uint64_t cubin, const char *const *functions, uint32_t n)
+int report_sass_open(void *arg, uint64_t cubin, const char *const *functions, uint32_t n)
 {
 	struct report_sass *s = arg;
 	char list[LIST_BYTES] = "";
@@ -169,7 +169,7 @@ static int sass_open(void *arg, uint64_t cubin, const char *const *functions, ui
 }
 
 /* Reads the rest of the output. */
-static void sass_close(void *arg)
+void report_sass_close(void *arg)
 {
 	struct report_sass *s = arg;
 
@@ -179,11 +179,4 @@ static void sass_close(void *arg)
 	while (waitpid(s->pid, NULL, 0) < 0 && errno == EINTR)
 		;
 	s->pid = 0;
-}
-
-const struct grt_sass *report_sass_init(struct report_sass *s, const char *path)
-{
-	s->path = path;
-	s->sass = (struct grt_sass){.open = sass_open, .close = sass_close, .arg = s};
-	return &s->sass;
 }

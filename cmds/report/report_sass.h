@@ -22,7 +22,9 @@ struct report_sass {
 	struct grt_sass sass;
 };
 
-/** report_sass_init - looks for nvdisasm in PATH and in /usr/local/cuda/bin. Return: for the pass */
-const struct grt_sass *report_sass_init(struct report_sass *s, const char *path);
+/** report_sass_open, report_sass_close - for @sass, whose @arg is the struct; nvdisasm is searched for in
+ * PATH and in /usr/local/cuda/bin */
+int report_sass_open(void *arg, uint64_t cubin, const char *const *functions, uint32_t n);
+void report_sass_close(void *arg);
 
 #endif /* GRTRACE_REPORT_SASS_H */

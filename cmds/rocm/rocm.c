@@ -5,7 +5,7 @@
  */
 #include <string.h>
 
-#include "cmds/terminal.h"
+#include "cmds/cmd.h"
 #include "rocm.h"
 
 #define LEVEL_MAX 5

@@ -34,7 +34,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/grow.h"
+#include "base/containers.h"
 #include "rocm.h"
 
 /* Most queues of a file, and most words of all of them: 64 MiB. */

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "base/fnv.h"
-#include "base/keyed.h"
+#include "base/containers.h"
 #include "base/say.h"
 #include "cmds/outfile.h"
 #include "rocm.h"

@@ -6,14 +6,8 @@
 #include <string.h>
 
 #include "base/escape.h"
+#include "codes/words.h"
 #include "rocm.h"
-
-#define GRT_LOG_NOTE(number, NAME, name, help) [number] = #name,
-static const char *const note_names[] = {
-#include <grtrace/log_notes.def>
-};
-#undef GRT_LOG_NOTE
-#define NOTES (sizeof(note_names) / sizeof(note_names[0]))
 
 static void rocm_line_put_text(FILE *out, const char *text, size_t room)
 {
@@ -43,7 +37,7 @@ static void rocm_line_put_call(const struct rocm_run *run, const struct grt_ev_l
 static void put_note(const struct rocm_run *run, const struct grt_ev_log_note *n)
 {
 	rocm_line_begin(run, &n->e, n->what == GRT_LOG_GPU_TIME ? "gpu" : "runtime");
-	fputs(n->what < NOTES && note_names[n->what] ? note_names[n->what] : "note", run->out);
+	fputs(grt_word(GRT_WORDS_LOG_NOTE, n->what) ?: "note", run->out);
 	if (n->queue && n->what != GRT_LOG_SHADER)
 		fprintf(run->out, " queue=0x%" PRIx64, (uint64_t)n->queue);
 	if (n->object)

@@ -20,11 +20,10 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "host/as_user.h"
+#include "host/privileges.h"
 #include "sources/source.h"
 #include "sources/rocm/textlog.h"
 #include "cmds/outfile.h"
-#include "cmds/privileges.h"
 #include "rocm.h"
 #include "stack/frames.h"
 

@@ -15,7 +15,7 @@
 #include "inputs.h"
 #include "base/say.h"
 #include "rocm/rocm_table.h"
-#include "cmds/terminal.h"
+#include "cmds/cmd.h"
 #include "rocm.h"
 
 #define RECORDING "recording"

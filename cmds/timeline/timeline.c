@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "base/units.h"
-#include "cmds/terminal.h"
+#include "cmds/cmd.h"
 
 /* -------------------------------------------------------- timeline print */
 

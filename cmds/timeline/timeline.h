@@ -8,7 +8,7 @@
 
 #include "analyses.h"
 #include "jobs/jobs.h"
-#include "cmds/filter.h"
+#include "cmds/reading.h"
 
 /* ">100.0 %*" after a bar. */
 #define SHARE_WIDTH 9

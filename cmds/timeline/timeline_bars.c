@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/compare.h"
 #include "base/escape.h"
 #include "jobs/phase_table.h"
 #include "jobs/timeline_table.h"
@@ -222,11 +223,9 @@ static void process_label(const struct timeline *tl, const struct grt_timeline_r
 
 static int compare_identity(const struct grt_timeline_row *a, const struct grt_timeline_row *b)
 {
-	if (a->device != b->device)
-		return a->device < b->device ? -1 : 1;
-	if (a->ring != b->ring)
-		return a->ring < b->ring ? -1 : 1;
-	return (a->pid > b->pid) - (a->pid < b->pid);
+	return grt_compare(a->device, b->device)
+	       ?: grt_compare(a->ring, b->ring)
+	       ?: grt_compare(a->pid, b->pid);
 }
 
 static const struct grt_timeline_row *row_at(const void *p)

@@ -13,7 +13,7 @@
 #include "base/memfile.h"
 #include "cmds/live.h"
 #include "cmds/reading.h"
-#include "cmds/terminal.h"
+#include "cmds/cmd.h"
 #include "top.h"
 
 /* The default sources: each one has facts about a GPU that the others lack. */

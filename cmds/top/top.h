@@ -10,7 +10,7 @@
 #define GRTRACE_TOP_H
 
 #include "base/clock.h"
-#include "base/texts.h"
+#include "base/containers.h"
 #include "drm/counters.h"
 #include "drm/display_frames.h"
 #include "idle/gpu_processes.h"

@@ -12,11 +12,11 @@
 #include <unistd.h>
 #include <wchar.h>
 
+#include "base/compare.h"
 #include "base/escape.h"
 #include "base/memfile.h"
 #include "base/units.h"
 #include "cmds/cmd.h"
-#include "cmds/terminal.h"
 #include "table/analysis.h"
 #include "top.h"
 
@@ -223,7 +223,7 @@ static int screen_by_pid(const void *a, const void *b)
 {
 	uint32_t x = ((const struct top_process *)a)->pid, y = ((const struct top_process *)b)->pid;
 
-	return (x > y) - (x < y);
+	return grt_compare(x, y);
 }
 
 /* Lists pointers to the rows of a view. Return: their number, or -ENOMEM */

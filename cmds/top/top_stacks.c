@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/grow.h"
+#include "base/containers.h"
 #include "top.h"
 
 /* Maximum number of jobs in flight whose stacks are remembered. */

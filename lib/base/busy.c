@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "grow.h"
+#include "containers.h"
 #include "intervals.h"
 
 /* A part that was made from several is at most its age / 32 long, unless that does not free enough room. */

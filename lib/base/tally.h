@@ -6,7 +6,7 @@
 #ifndef GRT_BASE_TALLY_H
 #define GRT_BASE_TALLY_H
 
-#include "keyed.h"
+#include "containers.h"
 
 /**
  * struct grt_tally_row - a number, or up to four numbers as one key

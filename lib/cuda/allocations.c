@@ -10,8 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/grow.h"
-#include "base/keyed.h"
+#include "base/containers.h"
 #include "device_memory.h"
 #include "stack/flame_shapes.h"
 #include "stack/image_frames.h"

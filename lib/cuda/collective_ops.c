@@ -9,8 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/compare.h"
 #include "base/fnv.h"
-#include "base/grow.h"
+#include "base/containers.h"
 
 static const struct grt_step_process *ops_process(const struct grt_ops *ops, const struct grt_op_part *part)
 {
@@ -114,7 +115,7 @@ static int ops_compare(const struct grt_op_part *x, const struct grt_op_part *y)
 		return x->function < y->function ? -1 : 1;
 	if (x->alone != y->alone)
 		return x->alone ? 1 : -1;
-	return (x->sequence > y->sequence) - (x->sequence < y->sequence);
+	return grt_compare(x->sequence, y->sequence);
 }
 
 static int ops_by_identity(const void *a, const void *b)
@@ -124,9 +125,8 @@ static int ops_by_identity(const void *a, const void *b)
 
 	if (order || x->comm->rank != y->comm->rank)
 		return order ?: x->comm->rank < y->comm->rank ? -1 : 1;
-	if (x->process != y->process)
-		return x->process < y->process ? -1 : 1;
-	return x->op != y->op ? (x->op < y->op ? -1 : 1) : (x->work > y->work) - (x->work < y->work);
+	return grt_compare(x->process, y->process)
+	       ?: grt_compare(x->op, y->op) ?: grt_compare(x->work, y->work);
 }
 
 int grt_ops_find(struct grt_ops *ops, struct grt_steps *s)

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "base/compare.h"
-#include "base/keyed.h"
+#include "base/containers.h"
 #include "collective_ops.h"
 #include "table/cells.h"
 
@@ -154,9 +154,7 @@ static int sums_by_device(const void *a, const void *b, void *arg)
 	const struct grt_op_part *x = &ops->part[*(const uint32_t *)a], *y = &ops->part[*(const uint32_t *)b];
 	const struct grt_step_work *v = grt_ops_work(ops, x), *w = grt_ops_work(ops, y);
 
-	if (x->process != y->process)
-		return x->process < y->process ? -1 : 1;
-	return (v ? v->gpu : 0) < (w ? w->gpu : 0) ? -1 : (v ? v->gpu : 0) > (w ? w->gpu : 0);
+	return grt_compare(x->process, y->process) ?: grt_compare((v ? v->gpu : 0), (w ? w->gpu : 0));
 }
 
 /* @ns: by part. Return: 0 or -ENOMEM */

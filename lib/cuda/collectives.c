@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "base/compare.h"
-#include "base/grow.h"
+#include "base/containers.h"
 #include "collective_ops.h"
 
 /* Most lanes of a recording, and most kernels by which two of them may be shifted. */
@@ -398,7 +398,7 @@ static int collectives_by_time(const void *a, const void *b)
 {
 	const struct grt_collective *x = a, *y = b;
 
-	return (x->begin > y->begin) - (x->begin < y->begin);
+	return grt_compare(x->begin, y->begin);
 }
 
 /*

@@ -8,7 +8,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "base/grow.h"
+#include "base/containers.h"
 #include "base/lines_in.h"
 
 static const struct kind_row {

@@ -6,7 +6,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "base/grow.h"
+#include "base/containers.h"
 #include "base/units.h"
 
 static const char *const kind_names[GRT_MEMORY_KINDS] = {"?",	    "device", "pool",	   "physical",

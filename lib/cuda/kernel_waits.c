@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "base/bus.h"
-#include "base/grow.h"
+#include "base/containers.h"
 #include "trace/names.h"
 
 #define PLACES_MAX 512U

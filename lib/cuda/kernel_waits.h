@@ -19,7 +19,7 @@
 
 #include <grtrace/event.h>
 
-#include "base/keyed.h"
+#include "base/containers.h"
 #include "stack/images.h"
 
 struct grt_names;

@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "codes/cuda_codes.h"
-#include "base/grow.h"
+#include "base/containers.h"
 #include "stack/image_frames.h"
 #include "stack/slots.h"
 #include "base/index.h"

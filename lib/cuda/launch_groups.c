@@ -13,7 +13,8 @@
 #include "codes/cuda_codes.h"
 #include "occupancy.h"
 #include "stack/image_frames.h"
-#include "base/keyed.h"
+#include "base/compare.h"
+#include "base/containers.h"
 #include "base/say.h"
 
 /* Octaves of all histograms: 128 MiB. */
@@ -471,13 +472,10 @@ static int launch_groups_compare(const void *a, const void *b)
 				      *y = *(const struct grt_launch_group *const *)b;
 	uint64_t p = grt_hist_sum(&x->exec), q = grt_hist_sum(&y->exec);
 
-	if (p != q)
-		return p > q ? -1 : 1;
-	if (x->probed != y->probed)
-		return x->probed > y->probed ? -1 : 1;
-	if (x->image != y->image)
-		return x->image < y->image ? -1 : 1;
-	return memcmp(grt_keyed_key(x), grt_keyed_key(y), sizeof(struct grt_key));
+	return grt_compare(q, p)
+	       ?: grt_compare(y->probed, x->probed)
+	       ?: grt_compare(x->image, y->image)
+	       ?: memcmp(grt_keyed_key(x), grt_keyed_key(y), sizeof(struct grt_key));
 }
 
 int64_t grt_launch_groups_list(struct grt_launch_groups *g, const struct grt_launch_group *const **out)

@@ -9,7 +9,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-#include "base/grow.h"
+#include "base/containers.h"
 #include "base/tempfile.h"
 
 /* Bytes of a page in the file, without its entries. */

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/compare.h"
 #include "base/units.h"
 #include "codes/cuda_codes.h"
 #include "table/analysis.h"
@@ -161,41 +162,6 @@ static void launch_table_get_latency(struct grt_cell *cell, const void *view, co
 	grt_cell_hist(cell, &((const struct grt_launch_group *)row)->latency, what);
 }
 
-static const struct grt_estimate *launch_table_estimate(const void *row, bool share)
-{
-	const struct grt_launch_group *g = row;
-
-	return share ? &g->part : &g->total;
-}
-
-/*
- * @arg: member of struct grt_estimate: an estimate for the whole time of a process, made from its recorded
- *	windows.
- */
-static void launch_table_get_estimate(struct grt_cell *cell, const void *view, const void *row, int offset)
-{
-	const struct grt_estimate *e = launch_table_estimate(row, false);
-
-	memcpy(&cell->number, (const char *)e + offset, sizeof(cell->number));
-	cell->absent = !e->known;
-	cell->estimated = true;
-}
-
-static void launch_table_get_low(struct grt_cell *cell, const void *view, const void *row, int share)
-{
-	const struct grt_estimate *e = launch_table_estimate(row, share);
-
-	cell->number = e->low;
-	cell->absent = !e->interval;
-	cell->estimated = true;
-}
-
-static void launch_table_get_high(struct grt_cell *cell, const void *view, const void *row, int share)
-{
-	launch_table_get_low(cell, view, row, share);
-	cell->number = launch_table_estimate(row, share)->high;
-}
-
 /* Bytes copied divided by the time, in thousandths of a byte per second. */
 static void get_bandwidth(struct grt_cell *cell, const void *view, const void *row, int arg)
 {
@@ -298,12 +264,12 @@ static void launch_table_get_had_by(struct grt_cell *cell, const void *view, con
 
 /* Columns for a process that was recorded in random windows: estimates for the whole time. */
 #define SCALED \
-	{"est_calls", launch_table_get_estimate, offsetof(struct grt_estimate, works), GRT_CELL_NUMBER, GRT_COLUMN_MORE | GRT_COLUMN_TELLS, "calls in the whole recording, estimated from the recorded windows"}, \
-	{"est_total", launch_table_get_estimate, offsetof(struct grt_estimate, value), GRT_CELL_NS, GRT_COLUMN_ALL | GRT_COLUMN_TELLS, "time on the GPU in the whole recording, estimated from the recorded windows, ns"}, \
-	{"est_from", launch_table_get_low, false, GRT_CELL_NS, GRT_COLUMN_ALL | GRT_COLUMN_TELLS, "lower bound of the 95 % interval of est_total, ns"}, \
-	{"est_to", launch_table_get_high, false, GRT_CELL_NS, GRT_COLUMN_ALL | GRT_COLUMN_TELLS, "upper bound of the 95 % interval of est_total, ns"}, \
-	{"share_from", launch_table_get_low, true, GRT_CELL_PERCENT, GRT_COLUMN_ALL | GRT_COLUMN_TELLS, "lower bound of the 95 % interval of the share of all GPU time, percent"}, \
-	{"share_to", launch_table_get_high, true, GRT_CELL_PERCENT, GRT_COLUMN_ALL | GRT_COLUMN_TELLS, "upper bound of the 95 % interval of the share of all GPU time, percent"}
+	{"est_calls", grt_cell_estimate_works, offsetof(struct grt_launch_group, total), GRT_CELL_NUMBER, GRT_COLUMN_MORE | GRT_COLUMN_TELLS, "calls in the whole recording, estimated from the recorded windows"}, \
+	{"est_total", grt_cell_estimate_value, offsetof(struct grt_launch_group, total), GRT_CELL_NS, GRT_COLUMN_ALL | GRT_COLUMN_TELLS, "time on the GPU in the whole recording, estimated from the recorded windows, ns"}, \
+	{"est_from", grt_cell_estimate_low, offsetof(struct grt_launch_group, total), GRT_CELL_NS, GRT_COLUMN_ALL | GRT_COLUMN_TELLS, "lower bound of the 95 % interval of est_total, ns"}, \
+	{"est_to", grt_cell_estimate_high, offsetof(struct grt_launch_group, total), GRT_CELL_NS, GRT_COLUMN_ALL | GRT_COLUMN_TELLS, "upper bound of the 95 % interval of est_total, ns"}, \
+	{"share_from", grt_cell_estimate_low, offsetof(struct grt_launch_group, part), GRT_CELL_PERCENT, GRT_COLUMN_ALL | GRT_COLUMN_TELLS, "lower bound of the 95 % interval of the share of all GPU time, percent"}, \
+	{"share_to", grt_cell_estimate_high, offsetof(struct grt_launch_group, part), GRT_CELL_PERCENT, GRT_COLUMN_ALL | GRT_COLUMN_TELLS, "upper bound of the 95 % interval of the share of all GPU time, percent"}
 
 #define REST \
 	NUMBER("untimed", untimed, GRT_COLUMN_MORE, "records without time stamps, or without an end"), \
@@ -560,9 +526,7 @@ static int launch_table_by_others(const void *a, const void *b)
 	const struct grt_launch_group *x = *(const struct grt_launch_group *const *)a,
 				      *y = *(const struct grt_launch_group *const *)b;
 
-	if (x->waits.others != y->waits.others)
-		return x->waits.others > y->waits.others ? -1 : 1;
-	return (x->number > y->number) - (x->number < y->number);
+	return grt_compare(y->waits.others, x->waits.others) ?: grt_compare(x->number, y->number);
 }
 
 static void launch_table_note_wait(struct grt_notes *notes, const struct grt_launch_group *g,

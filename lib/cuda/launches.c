@@ -11,8 +11,7 @@
 #include <grtrace/event.h>
 #include <grtrace/grtrace.h>
 
-#include "base/grow.h"
-#include "base/keyed.h"
+#include "base/containers.h"
 #include "base/sized.h"
 #include "codes/cuda_codes.h"
 #include "launch_pages.h"

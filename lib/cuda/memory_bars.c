@@ -8,7 +8,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "base/grow.h"
+#include "base/containers.h"
 #include "base/amount.h"
 #include "base/units.h"
 #include "device_memory.h"

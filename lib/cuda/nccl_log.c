@@ -6,7 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/grow.h"
+#include "base/compare.h"
+#include "base/containers.h"
 
 /* Most clones between a graph's node and the node that the program made. */
 #define CLONES_MAX 16
@@ -87,7 +88,7 @@ static int nccl_log_compare(const struct grt_nccl_op *op, bool captured, uint64_
 {
 	if (op->captured != captured)
 		return op->captured ? 1 : -1;
-	return (op->key > key) - (op->key < key);
+	return grt_compare(op->key, key);
 }
 
 static int nccl_log_by_key(const void *a, const void *b)
@@ -102,14 +103,14 @@ static int nccl_log_by_id(const void *a, const void *b)
 {
 	const struct grt_nccl_node *x = a, *y = b;
 
-	return (x->id > y->id) - (x->id < y->id);
+	return grt_compare(x->id, y->id);
 }
 
 static int nccl_log_by_number(const void *a, const void *b)
 {
 	const struct grt_nccl_comm *x = a, *y = b;
 
-	return (x->number > y->number) - (x->number < y->number);
+	return grt_compare(x->number, y->number);
 }
 
 /* Segments repeat definitions. */

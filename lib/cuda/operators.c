@@ -11,8 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/grow.h"
-#include "base/keyed.h"
+#include "base/containers.h"
 
 #define WORKS_MAX (1U << 20)
 /* Most bytes of a name; longer names are truncated. */

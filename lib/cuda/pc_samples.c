@@ -4,6 +4,7 @@
  * when all names are known, by kernel and reason, and by line.
  */
 #include "pc_samples.h"
+#include "base/compare.h"
 #include "stack/estimates.h"
 
 #include <errno.h>
@@ -697,9 +698,8 @@ static int pc_stall_order(const void *a, const void *b)
 	const struct grt_pc_stall *x = *(const struct grt_pc_stall *const *)a,
 				  *y = *(const struct grt_pc_stall *const *)b;
 
-	if (x->samples != y->samples)
-		return x->samples > y->samples ? -1 : 1;
-	return memcmp(grt_keyed_key(x), grt_keyed_key(y), sizeof(struct grt_key));
+	return grt_compare(y->samples, x->samples)
+		       ?: memcmp(grt_keyed_key(x), grt_keyed_key(y), sizeof(struct grt_key));
 }
 
 static int pc_line_order(const void *a, const void *b)
@@ -707,9 +707,8 @@ static int pc_line_order(const void *a, const void *b)
 	const struct grt_pc_line *x = *(const struct grt_pc_line *const *)a,
 				 *y = *(const struct grt_pc_line *const *)b;
 
-	if (x->samples != y->samples)
-		return x->samples > y->samples ? -1 : 1;
-	return memcmp(grt_keyed_key(x), grt_keyed_key(y), sizeof(struct grt_key));
+	return grt_compare(y->samples, x->samples)
+		       ?: memcmp(grt_keyed_key(x), grt_keyed_key(y), sizeof(struct grt_key));
 }
 
 static int pc_instruction_order(const void *a, const void *b)
@@ -731,11 +730,9 @@ static int pc_leaf_order(const void *a, const void *b)
 	const struct grt_pc_leaf *x = *(const struct grt_pc_leaf *const *)a,
 				 *y = *(const struct grt_pc_leaf *const *)b;
 
-	if (x->image != y->image)
-		return x->image < y->image ? -1 : 1;
-	if (x->function != y->function)
-		return x->function < y->function ? -1 : 1;
-	return memcmp(grt_keyed_key(x), grt_keyed_key(y), sizeof(struct grt_key));
+	return grt_compare(x->image, y->image)
+	       ?: grt_compare(x->function, y->function)
+	       ?: memcmp(grt_keyed_key(x), grt_keyed_key(y), sizeof(struct grt_key));
 }
 
 static void pc_count_windows(struct grt_pc_samples *p)

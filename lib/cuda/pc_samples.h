@@ -15,8 +15,7 @@
 #include <stdint.h>
 
 #include "base/busy.h"
-#include "base/keyed.h"
-#include "base/texts.h"
+#include "base/containers.h"
 #include "stack/image_frames.h"
 #include "stack/images.h"
 #include "stack/estimates.h"

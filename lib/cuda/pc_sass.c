@@ -8,6 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/compare.h"
+
 /* A longer line is not an instruction. */
 #define LINE 4096
 #define SECTION ".text."
@@ -28,7 +30,7 @@ static int sass_order(const void *a, const void *b)
 	order = strcmp(x->function, y->function);
 	if (order)
 		return order;
-	return (x->row->offset > y->row->offset) - (x->row->offset < y->row->offset);
+	return grt_compare(x->row->offset, y->row->offset);
 }
 
 /* ------------------------------------------------------------------- lines */

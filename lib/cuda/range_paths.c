@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/grow.h"
+#include "base/containers.h"
 
 /* Most ranges of a path; an invalid trace may have more, of which the outer ones are left out. */
 #define DEPTH_MAX 1024U

@@ -9,9 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/grow.h"
+#include "base/compare.h"
 #include "base/hist.h"
-#include "base/keyed.h"
+#include "base/containers.h"
 #include "codes/cuda_codes.h"
 #include "launches.h"
 #include "range_paths.h"
@@ -233,9 +233,8 @@ static int range_table_compare(const void *a, const void *b)
 {
 	const struct row *x = *(const struct row *const *)a, *y = *(const struct row *const *)b;
 
-	if (grt_hist_sum(&x->wall) != grt_hist_sum(&y->wall))
-		return grt_hist_sum(&x->wall) > grt_hist_sum(&y->wall) ? -1 : 1;
-	return memcmp(grt_keyed_key(x), grt_keyed_key(y), sizeof(struct grt_key));
+	return grt_compare(grt_hist_sum(&y->wall), grt_hist_sum(&x->wall))
+		       ?: memcmp(grt_keyed_key(x), grt_keyed_key(y), sizeof(struct grt_key));
 }
 
 static int range_table_finish(void *state, struct grt_pass *pass)

@@ -6,8 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "base/grow.h"
-#include "base/keyed.h"
+#include "base/containers.h"
 
 /** struct rank_piece - of a thread's life */
 struct rank_piece {

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/keyed.h"
+#include "base/containers.h"
 #include "table/analysis.h"
 #include "table/rows.h"
 

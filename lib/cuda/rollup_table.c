@@ -9,8 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/grow.h"
-#include "base/keyed.h"
+#include "base/containers.h"
 #include "steps.h"
 #include "table/cells.h"
 

@@ -9,7 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/keyed.h"
+#include "base/compare.h"
+#include "base/containers.h"
 #include "codes/gpu_metrics.h"
 #include "stack/image_frames.h"
 #include "stack/images.h"
@@ -367,9 +368,7 @@ static int rooflines_by_time(const void *a, const void *b)
 {
 	const struct grt_roofline *x = *(void *const *)a, *y = *(void *const *)b;
 
-	if (x->ns != y->ns)
-		return x->ns > y->ns ? -1 : 1;
-	return (x->image > y->image) - (x->image < y->image) ?: (x->name > y->name) - (x->name < y->name);
+	return grt_compare(y->ns, x->ns) ?: grt_compare(x->image, y->image) ?: grt_compare(x->name, y->name);
 }
 
 static int rooflines_name(struct grt_rooflines *r, struct grt_roofline *k)

@@ -12,13 +12,12 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/compare.h"
 #include "base/demangle.h"
-#include "base/grow.h"
 #include "base/index.h"
-#include "base/keyed.h"
+#include "base/containers.h"
 #include "gpu_json.h"
 #include "base/lines_in.h"
-#include "base/texts.h"
 
 /* Correlation ids of a page of the table; ids that are far apart take a page each. */
 #define PAGE 64U
@@ -344,9 +343,7 @@ static int by_ts(const void *a, const void *b)
 {
 	const struct sample *x = a, *y = b;
 
-	if (x->ts != y->ts)
-		return x->ts < y->ts ? -1 : 1;
-	return (x->node > y->node) - (x->node < y->node);
+	return grt_compare(x->ts, y->ts) ?: grt_compare(x->node, y->node);
 }
 
 int grt_seeds_cpu(struct grt_seeds *s, int fd)
@@ -503,11 +500,7 @@ static int seeds_by_place(const void *a, const void *b)
 {
 	const struct place *x = a, *y = b;
 
-	if (x->ts != y->ts)
-		return x->ts < y->ts ? -1 : 1;
-	if (x->thread != y->thread)
-		return x->thread > y->thread ? -1 : 1;
-	return (x->at > y->at) - (x->at < y->at);
+	return grt_compare(x->ts, y->ts) ?: grt_compare(y->thread, x->thread) ?: grt_compare(x->at, y->at);
 }
 
 static int place_all(struct grt_seeds *s)
@@ -941,9 +934,7 @@ static int seeds_by_start(const void *a, const void *b)
 	if (x->start != y->start)
 		return x->start < y->start ? -1 : 1;
 	/* what lies in another call is not before it */
-	if (x->end != y->end)
-		return x->end > y->end ? -1 : 1;
-	return (x->correlation > y->correlation) - (x->correlation < y->correlation);
+	return grt_compare(y->end, x->end) ?: grt_compare(x->correlation, y->correlation);
 }
 
 static int give_calls(struct grt_seeds *s)

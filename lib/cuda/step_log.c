@@ -10,7 +10,8 @@
 #include <string.h>
 
 #include "codes/cuda_codes.h"
-#include "base/grow.h"
+#include "base/compare.h"
+#include "base/containers.h"
 
 struct grt_step_log {
 	struct grt_launches *launches;
@@ -208,16 +209,14 @@ static int step_log_by_start(const void *a, const void *b)
 {
 	const struct grt_step_work *x = a, *y = b;
 
-	if (x->gpu != y->gpu)
-		return x->gpu < y->gpu ? -1 : 1;
-	return x->start != y->start ? (x->start < y->start ? -1 : 1) : (x->end > y->end) - (x->end < y->end);
+	return grt_compare(x->gpu, y->gpu) ?: grt_compare(x->start, y->start) ?: grt_compare(x->end, y->end);
 }
 
 static int step_log_by_range(const void *a, const void *b)
 {
 	const struct grt_step_range *x = a, *y = b;
 
-	return (x->begin > y->begin) - (x->begin < y->begin);
+	return grt_compare(x->begin, y->begin);
 }
 
 /* Sorts an array, which often is in order already. */

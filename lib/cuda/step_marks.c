@@ -11,8 +11,7 @@
 #include <string.h>
 
 #include "base/compare.h"
-#include "base/grow.h"
-#include "base/keyed.h"
+#include "base/containers.h"
 #include "stack/image_frames.h"
 #include "stack/own_code.h"
 #include "step_ranges.h"

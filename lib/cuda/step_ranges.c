@@ -6,8 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/grow.h"
-#include "base/keyed.h"
+#include "base/containers.h"
 #include "range_paths.h"
 #include "trace/cuda_recording.h"
 

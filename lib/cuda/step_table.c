@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <stdlib.h>
 
+#include "base/compare.h"
 #include "base/units.h"
 #include "table/analysis.h"
 #include "table/cells.h"
@@ -216,7 +217,7 @@ static int largest_first(const void *a, const void *b)
 {
 	const uint64_t *x = a, *y = b;
 
-	return (*x < *y) - (*x > *y);
+	return grt_compare(*y, *x);
 }
 
 static int find_least(const struct grt_steps *s, struct slow *slow)
@@ -367,18 +368,15 @@ static int steps_by_time(const void *a, const void *b)
 {
 	const struct grt_step *x = a, *y = b;
 
-	if (time_of(x) != time_of(y))
-		return time_of(x) > time_of(y) ? -1 : 1;
-	return x->from != y->from ? (x->from < y->from ? -1 : 1) : (x->rank > y->rank) - (x->rank < y->rank);
+	return grt_compare(time_of(y), time_of(x))
+	       ?: grt_compare(x->from, y->from) ?: grt_compare(x->rank, y->rank);
 }
 
 static int steps_by_moment(const void *a, const void *b)
 {
 	const struct grt_step *x = a, *y = b;
 
-	if (x->number != y->number)
-		return x->number < y->number ? -1 : 1;
-	return (x->rank > y->rank) - (x->rank < y->rank);
+	return grt_compare(x->number, y->number) ?: grt_compare(x->rank, y->rank);
 }
 
 static int write_steps_rows(struct grt_steps *s, const struct grt_part *part, struct grt_pass *pass)

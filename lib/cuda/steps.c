@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "base/compare.h"
-#include "base/grow.h"
+#include "base/containers.h"
 #include "base/units.h"
 #include "step_code.h"
 

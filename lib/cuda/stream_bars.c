@@ -10,7 +10,8 @@
 #include <stdlib.h>
 
 #include "base/busy.h"
-#include "base/grow.h"
+#include "base/compare.h"
+#include "base/containers.h"
 #include "base/say.h"
 #include "stack/images.h"
 #include "table/bar_rows.h"
@@ -114,7 +115,7 @@ static int stream_bars_by_start(const void *a, const void *b)
 {
 	const struct grt_interval *x = a, *y = b;
 
-	return (x->from > y->from) - (x->from < y->from);
+	return grt_compare(x->from, y->from);
 }
 
 /* The union, column by column. */
@@ -153,9 +154,7 @@ static int stream_bars_compare(const void *a, const void *b)
 		return x->gpu < y->gpu ? -1 : 1;
 	if ((x->stream == NO_STREAM) != (y->stream == NO_STREAM))
 		return x->stream == NO_STREAM ? -1 : 1;
-	if (x->busy != y->busy)
-		return x->busy < y->busy ? 1 : -1;
-	return (x->stream > y->stream) - (x->stream < y->stream);
+	return grt_compare(y->busy, x->busy) ?: grt_compare(x->stream, y->stream);
 }
 
 static int stream_bars_finish(void *state, struct grt_pass *pass)

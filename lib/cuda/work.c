@@ -11,9 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/grow.h"
-#include "base/keyed.h"
-#include "base/texts.h"
+#include "base/containers.h"
 #include "codes/cuda_codes.h"
 #include "jobs/phases.h"
 #include "launches.h"

@@ -5,7 +5,8 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "base/keyed.h"
+#include "base/compare.h"
+#include "base/containers.h"
 #include "table/hist_table.h"
 
 /* Octaves of the histogram of times: all that exist. */
@@ -242,9 +243,7 @@ static int calls_most_first(const void *a, const void *b)
 {
 	const struct grt_call_process *x = *(void *const *)a, *y = *(void *const *)b;
 
-	if (calls_of(x) != calls_of(y))
-		return calls_of(x) > calls_of(y) ? -1 : 1;
-	return (x->pid > y->pid) - (x->pid < y->pid);
+	return grt_compare(calls_of(y), calls_of(x)) ?: grt_compare(x->pid, y->pid);
 }
 
 int grt_calls_processes(const struct grt_calls *c, const struct grt_call_process ***out, uint32_t *n)

@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <stdlib.h>
 
-#include "base/grow.h"
+#include "base/containers.h"
 #include "base/units.h"
 #include "table/cells.h"
 #include "table/rows.h"

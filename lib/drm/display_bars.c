@@ -8,6 +8,7 @@
  */
 #include <inttypes.h>
 
+#include "base/compare.h"
 #include "display_frames.h"
 #include "table/bar_rows.h"
 #include "vblank.h"
@@ -115,13 +116,10 @@ static int display_bars_compare(const void *a, const void *b)
 	const struct display_bar *x = *(void *const *)a, *y = *(void *const *)b;
 	uint32_t p = x->client ? x->client->number + 1 : 0, q = y->client ? y->client->number + 1 : 0;
 
-	if (x->crtc != y->crtc)
-		return x->crtc < y->crtc ? -1 : 1;
-	if (p != q)
-		return p < q ? -1 : 1;
-	if (x->what != y->what)
-		return x->what < y->what ? -1 : 1;
-	return (x->device > y->device) - (x->device < y->device);
+	return grt_compare(x->crtc, y->crtc)
+	       ?: grt_compare(p, q)
+	       ?: grt_compare(x->what, y->what)
+	       ?: grt_compare(x->device, y->device);
 }
 
 static int display_bars_finish(void *state, struct grt_pass *pass)

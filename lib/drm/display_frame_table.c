@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdlib.h>
 
+#include "base/compare.h"
 #include "base/memfile.h"
 #include "base/say.h"
 #include "base/units.h"
@@ -393,9 +394,7 @@ static int frame_by_time(const void *a, const void *b)
 	const struct grt_frame *x = *(void *const *)a, *y = *(void *const *)b;
 	uint64_t tx = grt_frame_time(x), ty = grt_frame_time(y);
 
-	if (tx != ty)
-		return tx > ty ? -1 : 1;
-	return (x->shown > y->shown) - (x->shown < y->shown);
+	return grt_compare(ty, tx) ?: grt_compare(x->shown, y->shown);
 }
 
 static uint64_t display_frames_kept(const struct grt_display_frames *d)

@@ -10,12 +10,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/grow.h"
-#include "base/keyed.h"
+#include "base/containers.h"
 #include "codes/cuda_codes.h"
 #include "frame_blame.h"
 #include "jobs/jobs.h"
-#include "threads/sleeps.h"
+#include "threads/threads.h"
 #include "trace/packet.h"
 
 /* Most vertical blanks that were requested and have not come. */

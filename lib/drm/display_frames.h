@@ -23,7 +23,7 @@
  * compositor's first job.
  *
  * Memory: 300 bytes for each of GRT_FRAMES_MAX frames, 2 MiB for the last jobs, and the memory of
- * threads/sleeps.h.
+ * threads/threads.h.
  */
 #ifndef GRT_DRM_DISPLAY_FRAMES_H
 #define GRT_DRM_DISPLAY_FRAMES_H

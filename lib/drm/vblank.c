@@ -4,7 +4,7 @@
 
 #include <inttypes.h>
 
-#include "base/keyed.h"
+#include "base/containers.h"
 #include "table/hist_table.h"
 
 /* Octaves of all histograms together: 4 MiB. */

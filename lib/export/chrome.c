@@ -16,7 +16,7 @@
 
 #include "base/clock.h"
 #include "base/escape.h"
-#include "base/grow.h"
+#include "base/containers.h"
 #include "export.h"
 #include "base/outbuf.h"
 #include "trace/session.h"

@@ -12,7 +12,7 @@
 
 #include "trace/names.h"
 #include "base/escape.h"
-#include "base/grow.h"
+#include "base/containers.h"
 #include "trace/field.h"
 #include "export.h"
 #include "base/outbuf.h"

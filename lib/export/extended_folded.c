@@ -12,11 +12,10 @@
 #include <string.h>
 
 #include "stack/image_frames.h"
-#include "base/keyed.h"
+#include "base/containers.h"
 #include "trace/names.h"
 #include "codes/cuda_codes.h"
 #include "base/escape.h"
-#include "base/grow.h"
 #include "cupti_export.h"
 #include "export.h"
 

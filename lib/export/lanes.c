@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/grow.h"
+#include "base/containers.h"
 #include "flamegraph/flamegraph.h"
 #include "threads/threads.h"
 #include "trace/session.h"

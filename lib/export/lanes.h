@@ -17,7 +17,7 @@
 
 #include "idle/idle.h"
 #include "page/page.h"
-#include "trace/filter.h"
+#include "trace/flow.h"
 
 #define GRT_LANES_ITEMS_MAX 200000U
 

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/hist.h"
-#include "trace/filter.h"
+#include "trace/flow.h"
 #include "trace/packet.h"
 
 #define METRICS_JOBS 65536U

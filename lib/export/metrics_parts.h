@@ -8,7 +8,7 @@
 #include "metrics.h"
 
 #include "base/busy.h"
-#include "base/keyed.h"
+#include "base/containers.h"
 #include "jobs/jobs.h"
 
 #define METRICS_GPUS 64U

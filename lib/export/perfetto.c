@@ -7,7 +7,7 @@
 #include <errno.h>
 
 #include "base/escape.h"
-#include "base/grow.h"
+#include "base/containers.h"
 #include "perfetto_parts.h"
 
 /* clock_snapshot.proto */

@@ -9,8 +9,7 @@
 #include <errno.h>
 #include <stddef.h>
 
-#include "base/grow.h"
-#include "base/keyed.h"
+#include "base/containers.h"
 #include "base/outbuf.h"
 #include "base/protobuf.h"
 #include "export.h"

@@ -9,7 +9,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "base/grow.h"
+#include "base/containers.h"
 #include "cuda/launches.h"
 #include "perfetto_parts.h"
 #include "stack/flame_shapes.h"

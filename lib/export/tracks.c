@@ -13,7 +13,7 @@
 #include <grtrace/event_table.h>
 
 #include "trace/field.h"
-#include "trace/filter.h"
+#include "trace/flow.h"
 #include "trace/packet.h"
 #include "base/sized.h"
 

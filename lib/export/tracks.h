@@ -8,7 +8,7 @@
 
 #include <grtrace/tracks.h>
 
-#include "base/texts.h"
+#include "base/containers.h"
 
 /* Most tracks, 272 bytes each; events without a track are counted. */
 #define GRT_TRACKS_MAX 65536U

@@ -9,9 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/grow.h"
+#include "base/containers.h"
 #include "codes/ioctl_names.h"
-#include "trace/filter.h"
+#include "trace/flow.h"
 #include "trace/packet.h"
 
 /* Ioctls that were last looked up, by a simple hash. */

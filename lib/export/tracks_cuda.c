@@ -11,7 +11,7 @@
 
 #include "base/bus.h"
 #include "base/demangle.h"
-#include "base/grow.h"
+#include "base/containers.h"
 #include "base/heap.h"
 #include "codes/cuda_codes.h"
 #include "cuda/device_memory.h"

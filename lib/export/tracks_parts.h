@@ -8,7 +8,7 @@
 
 #include "tracks.h"
 
-#include "base/keyed.h"
+#include "base/containers.h"
 #include "jobs/jobs.h"
 #include "trace/field.h"
 

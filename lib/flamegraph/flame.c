@@ -9,15 +9,13 @@
 #include <errno.h>
 #include <string.h>
 
-#include "base/grow.h"
 #include "stack/frames.h"
 #include "stack/slots.h"
 #include "base/hist.h"
-#include "base/keyed.h"
-#include "base/texts.h"
+#include "base/containers.h"
 #include "base/index.h"
 #include "jobs/jobs.h"
-#include "trace/filter.h"
+#include "trace/flow.h"
 #include "trace/packet.h"
 
 /* Most processes whose control group is known. */

@@ -5,14 +5,48 @@
  */
 #include "flamegraph.h"
 
+#include <fnmatch.h>
 #include <stdarg.h>
 #include <stdio.h>
 
 #include "base/escape.h"
-#include "base/grow.h"
+#include "base/containers.h"
 #include "base/say.h"
 #include "base/units.h"
 #include "flamegraph_parts.h"
+
+/* ----------------------------------------------------------------- kinds */
+
+/* The rows of frame_kinds.def. */
+
+const struct flamegraph_kind flamegraph_kinds[] = {
+#define GRT_FRAME_KIND(name, pattern, red, green, blue, help) {#name, pattern, {red, green, blue}, help},
+#include "frame_kinds.def"
+	{NULL, NULL, {0}, NULL},
+};
+
+unsigned int flamegraph_kind_of(const char *text, size_t len)
+{
+	unsigned int i = 0;
+	char name[256];
+
+	/* the end counts, too: suffixes distinguish kinds */
+	if (len < sizeof(name))
+		snprintf(name, sizeof(name), "%.*s", (int)len, text);
+	else
+		snprintf(name, sizeof(name), "%.127s%.127s", text, text + len - 127);
+	while (flamegraph_kinds[i + 1].name && fnmatch(flamegraph_kinds[i].pattern, name, FNM_EXTMATCH))
+		i++;
+	return i;
+}
+
+void grt_flamegraph_colour(const char *frame, unsigned int rgb[3])
+{
+	const struct flamegraph_kind *kind = &flamegraph_kinds[flamegraph_kind_of(frame, strlen(frame))];
+
+	for (int i = 0; i < 3; i++)
+		rgb[i] = kind->colour[i];
+}
 
 /* ----------------------------------------------------- flamegraph folded */
 

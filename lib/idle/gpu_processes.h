@@ -21,8 +21,7 @@
 #include "base/busy.h"
 #include "base/cgroup.h"
 #include "base/hist.h"
-#include "base/keyed.h"
-#include "base/texts.h"
+#include "base/containers.h"
 #include "jobs/jobs.h"
 #include "table/analysis.h"
 

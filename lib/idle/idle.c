@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/grow.h"
+#include "base/containers.h"
 #include "base/heap.h"
 #include "codes/cuda_codes.h"
 #include "idle_parts.h"

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/compare.h"
 #include "base/memfile.h"
 #include "base/units.h"
 #include "idle.h"
@@ -375,9 +376,7 @@ static int idle_table_by_busy(const void *a, const void *b)
 	const struct grt_idleness_device *x = ((const struct idle_device_view *)a)->device,
 					 *y = ((const struct idle_device_view *)b)->device;
 
-	if (x->busy != y->busy)
-		return x->busy > y->busy ? -1 : 1;
-	return (x->number > y->number) - (x->number < y->number);
+	return grt_compare(y->busy, x->busy) ?: grt_compare(x->number, y->number);
 }
 
 /* Return: the rows, which the caller frees, in *out; their number, or -ENOMEM */

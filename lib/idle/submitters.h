@@ -10,7 +10,7 @@
 #ifndef GRT_IDLE_SUBMITTERS_H
 #define GRT_IDLE_SUBMITTERS_H
 
-#include "base/keyed.h"
+#include "base/containers.h"
 #include "threads/threads.h"
 
 /* Most threads; further threads are unknown. */

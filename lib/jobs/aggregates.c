@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdlib.h>
 
+#include "base/compare.h"
 #include "jobs.h"
 #include "table/analysis.h"
 #include "table/cells.h"
@@ -86,9 +87,7 @@ static int aggregates_by_place(const void *a, const void *b)
 {
 	const struct grt_aggregate_row *x = *(void *const *)a, *y = *(void *const *)b;
 
-	if (x->device != y->device)
-		return x->device < y->device ? -1 : 1;
-	return (x->ring > y->ring) - (x->ring < y->ring);
+	return grt_compare(x->device, y->device) ?: grt_compare(x->ring, y->ring);
 }
 
 int grt_aggregates_list(const struct grt_aggregates *a, const struct grt_aggregate_row ***out)

@@ -8,7 +8,7 @@
 
 #include <grtrace/grtrace.h>
 
-#include "base/keyed.h"
+#include "base/containers.h"
 #include "trace/names.h"
 #include "table/table.h"
 

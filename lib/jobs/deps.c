@@ -6,7 +6,7 @@
 #include "deps.h"
 
 #include "trace/job_record.h"
-#include "base/keyed.h"
+#include "base/containers.h"
 
 /* Octaves of all histograms together: 16 MiB. */
 #define OCTAVES 4096U

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/compare.h"
 #include "base/units.h"
 #include "groups.h"
 #include "table/analysis.h"
@@ -272,38 +273,6 @@ static void get_errors(struct grt_cell *cell, const void *view, const void *row,
 	cell->number = g->failed + g->errors;
 }
 
-static const struct grt_estimate *group_table_estimate(const void *row, bool share)
-{
-	const struct grt_group *g = row;
-
-	return share ? &g->part : &g->total;
-}
-
-/* @arg: member of struct grt_estimate: an estimate for the whole time, made from the recorded windows. */
-static void group_table_get_estimate(struct grt_cell *cell, const void *view, const void *row, int arg)
-{
-	const struct grt_estimate *e = group_table_estimate(row, false);
-
-	memcpy(&cell->number, (const char *)e + arg, sizeof(cell->number));
-	cell->absent = !e->known;
-	cell->estimated = true;
-}
-
-static void group_table_get_low(struct grt_cell *cell, const void *view, const void *row, int share)
-{
-	const struct grt_estimate *e = group_table_estimate(row, share);
-
-	cell->number = e->low;
-	cell->absent = !e->interval;
-	cell->estimated = true;
-}
-
-static void group_table_get_high(struct grt_cell *cell, const void *view, const void *row, int share)
-{
-	group_table_get_low(cell, view, row, share);
-	cell->number = group_table_estimate(row, share)->high;
-}
-
 #define EXEC(permille) permille
 #define QUEUE(permille) -(permille)
 
@@ -327,12 +296,12 @@ static void group_table_get_high(struct grt_cell *cell, const void *view, const 
 
 /* Columns for a recording of random windows: estimates for the whole time. */
 #define SCALED \
-	{"est_jobs", group_table_get_estimate, offsetof(struct grt_estimate, works), GRT_CELL_NUMBER, GRT_COLUMN_ALL | GRT_COLUMN_TELLS, "jobs in the whole recording, estimated from the recorded windows"}, \
-	{"est_exec", group_table_get_estimate, offsetof(struct grt_estimate, value), GRT_CELL_NS, GRT_COLUMN_ALL | GRT_COLUMN_TELLS, "sum of t_exec in the whole recording, estimated from the recorded windows, ns"}, \
-	{"est_from", group_table_get_low, false, GRT_CELL_NS, GRT_COLUMN_ALL | GRT_COLUMN_TELLS, "lower bound of the 95 % interval of est_exec, ns"}, \
-	{"est_to", group_table_get_high, false, GRT_CELL_NS, GRT_COLUMN_ALL | GRT_COLUMN_TELLS, "upper bound of the 95 % interval of est_exec, ns"}, \
-	{"share_from", group_table_get_low, true, GRT_CELL_PERCENT, GRT_COLUMN_MORE | GRT_COLUMN_TELLS, "lower bound of the 95 % interval of the share of all t_exec, percent"}, \
-	{"share_to", group_table_get_high, true, GRT_CELL_PERCENT, GRT_COLUMN_MORE | GRT_COLUMN_TELLS, "upper bound of the 95 % interval of the share of all t_exec, percent"}
+	{"est_jobs", grt_cell_estimate_works, offsetof(struct grt_group, total), GRT_CELL_NUMBER, GRT_COLUMN_ALL | GRT_COLUMN_TELLS, "jobs in the whole recording, estimated from the recorded windows"}, \
+	{"est_exec", grt_cell_estimate_value, offsetof(struct grt_group, total), GRT_CELL_NS, GRT_COLUMN_ALL | GRT_COLUMN_TELLS, "sum of t_exec in the whole recording, estimated from the recorded windows, ns"}, \
+	{"est_from", grt_cell_estimate_low, offsetof(struct grt_group, total), GRT_CELL_NS, GRT_COLUMN_ALL | GRT_COLUMN_TELLS, "lower bound of the 95 % interval of est_exec, ns"}, \
+	{"est_to", grt_cell_estimate_high, offsetof(struct grt_group, total), GRT_CELL_NS, GRT_COLUMN_ALL | GRT_COLUMN_TELLS, "upper bound of the 95 % interval of est_exec, ns"}, \
+	{"share_from", grt_cell_estimate_low, offsetof(struct grt_group, part), GRT_CELL_PERCENT, GRT_COLUMN_MORE | GRT_COLUMN_TELLS, "lower bound of the 95 % interval of the share of all t_exec, percent"}, \
+	{"share_to", grt_cell_estimate_high, offsetof(struct grt_group, part), GRT_CELL_PERCENT, GRT_COLUMN_MORE | GRT_COLUMN_TELLS, "upper bound of the 95 % interval of the share of all t_exec, percent"}
 
 /* @rest: the columns that only rings show without a request */
 #define SUMS(rest)                                                                                     \
@@ -397,13 +366,10 @@ static int group_table_by_identity(const void *a, const void *b)
 {
 	const struct grt_group *x = a, *y = b;
 
-	if (x->device != y->device)
-		return x->device < y->device ? -1 : 1;
-	if (x->ring != y->ring)
-		return x->ring < y->ring ? -1 : 1;
-	if (x->pid != y->pid)
-		return x->pid < y->pid ? -1 : 1;
-	return (x->engine > y->engine) - (x->engine < y->engine);
+	return grt_compare(x->device, y->device)
+	       ?: grt_compare(x->ring, y->ring)
+	       ?: grt_compare(x->pid, y->pid)
+	       ?: grt_compare(x->engine, y->engine);
 }
 
 /* Return: the rows, which the caller frees, in *out; their number, or -ENOMEM */

@@ -8,8 +8,8 @@
 #include <string.h>
 
 #include "codes/firmware.h"
-#include "base/keyed.h"
-#include "base/grow.h"
+#include "base/compare.h"
+#include "base/containers.h"
 #include "base/sized.h"
 #include "trace/job_record.h"
 
@@ -425,7 +425,7 @@ static int by_age(const void *a, const void *b)
 {
 	const struct job_ref *x = a, *y = b;
 
-	return (x->serial > y->serial) - (x->serial < y->serial);
+	return grt_compare(x->serial, y->serial);
 }
 
 /* Lists all jobs that are live or held, the oldest first. Return: 0 or -ENOMEM */

@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "base/compare.h"
 #include "table/analysis.h"
 #include "table/cells.h"
 
@@ -153,11 +154,9 @@ static int most_jobs_first(const void *a, const void *b)
 	const struct grt_ring_phases *x = *(const struct grt_ring_phases *const *)a;
 	const struct grt_ring_phases *y = *(const struct grt_ring_phases *const *)b;
 
-	if (x->jobs != y->jobs)
-		return x->jobs < y->jobs ? 1 : -1;
-	if (x->device != y->device)
-		return x->device < y->device ? -1 : 1;
-	return (x->ring > y->ring) - (x->ring < y->ring);
+	return grt_compare(y->jobs, x->jobs)
+	       ?: grt_compare(x->device, y->device)
+	       ?: grt_compare(x->ring, y->ring);
 }
 
 uint32_t grt_phases_list(const struct grt_phases *p,

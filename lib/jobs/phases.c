@@ -2,7 +2,7 @@
 /* The histograms of phases.h. */
 #include "phases.h"
 
-#include "base/keyed.h"
+#include "base/containers.h"
 
 /* Octaves of all histograms together: 32 MiB. */
 #define OCTAVES 8192U

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/compare.h"
 #include "base/units.h"
 #include "table/analysis.h"
 #include "table/cells.h"
@@ -411,9 +412,7 @@ static int longest_first(const void *a, const void *b)
 	const struct grt_idle *x = ((const struct found *)a)->idle, *y = ((const struct found *)b)->idle;
 	uint64_t p = x->to - x->from, q = y->to - y->from;
 
-	if (p != q)
-		return p < q ? 1 : -1;
-	return (x->from > y->from) - (x->from < y->from);
+	return grt_compare(q, p) ?: grt_compare(x->from, y->from);
 }
 
 static uint32_t find_idles(const struct grt_keyed *rows, bool overlaps, struct found *out)

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/grow.h"
+#include "base/containers.h"
 #include "base/heap.h"
 #include "table/analysis.h"
 #include "table/cells.h"

@@ -10,7 +10,7 @@
 
 #include <grtrace/grtrace.h>
 
-#include "base/keyed.h"
+#include "base/containers.h"
 #include "base/escape.h"
 #include "codes/ioctl_names.h"
 

@@ -9,6 +9,7 @@
 #include "codes/cuda_codes.h"
 #include "codes/nv_codes.h"
 #include "codes/syscalls.h"
+#include "codes/words.h"
 
 /* How the values of a row are shown. */
 enum {
@@ -40,82 +41,27 @@ WORDS(word_kernel_kind, "regular", "cooperative", "cooperative_devices", "comman
 WORDS(word_sync_kind, NULL, "event", "stream_event", "stream", "context")
 WORDS(word_collective, NULL, "collective", "send_receive", "by_copy")
 WORDS(word_stack, "none", "node", "bpf")
+WORDS(word_place, [GRT_NV_MEMORY_OF_GPU] = "gpu", [GRT_NV_MEMORY_OF_HOST] = "host")
 WORDS(word_cause, NULL, "freed", "owner", "close", "exit")
 /* As above, for words that are rows of a file. */
-#define ROWS(fn, words)                                                        \
-	static const char *fn(char *room, uint64_t n)                          \
-	{                                                                      \
-		return n < sizeof(words) / sizeof(words[0]) ? words[n] : NULL; \
+#define ROWS(fn, LIST)                                \
+	static const char *fn(char *room, uint64_t n) \
+	{                                             \
+		return grt_word(GRT_WORDS_##LIST, n); \
 	}
 
-#define GRT_LOG_NOTE(number, NAME, name, help) [number] = #name,
-static const char *const note_names[] = {
-#include <grtrace/log_notes.def>
-};
-#undef GRT_LOG_NOTE
-#define GRT_THREAD_STATE(number, NAME, name, help) [number] = #name,
-static const char *const reason_names[] = {
-#include <grtrace/thread_states.def>
-};
-#undef GRT_THREAD_STATE
-#define GRT_WAKER(number, NAME, name, help) [number] = #name,
-static const char *const waker_names[] = {
-#include <grtrace/wakers.def>
-};
-#undef GRT_WAKER
-#define GRT_WAKE_CAUSE(number, NAME, name, help) [number] = #name,
-static const char *const cause_names[] = {
-#include <grtrace/wake_causes.def>
-};
-#undef GRT_WAKE_CAUSE
-#define GRT_SLICE_EDGE(number, NAME, name, help) [number] = #name,
-static const char *const edge_names[] = {
-#include <grtrace/slice_edges.def>
-};
-#undef GRT_SLICE_EDGE
-#define GRT_NV_MEMORY(number, NAME, name, help) [number] = #name,
-static const char *const nv_memory_names[] = {
-#include <grtrace/nv_memory.def>
-};
-#undef GRT_NV_MEMORY
-static const char *const place_names[] = {[GRT_NV_MEMORY_OF_GPU] = "gpu", [GRT_NV_MEMORY_OF_HOST] = "host"};
-#define GRT_UVM_CAUSE(number, NAME, name, help) [number] = #name,
-static const char *const uvm_cause_names[] = {
-#include <grtrace/uvm.def>
-};
-#define GRT_UVM_ACCESS(number, NAME, name, help) [number] = #name,
-static const char *const uvm_access_names[] = {
-#include <grtrace/uvm.def>
-};
-#define GRT_UVM_FAULT(number, NAME, name, help) [number] = #name,
-static const char *const uvm_fault_names[] = {
-#include <grtrace/uvm.def>
-};
-#define GRT_UVM_FATAL(number, NAME, name, help) [number] = #name,
-static const char *const uvm_fatal_names[] = {
-#include <grtrace/uvm.def>
-};
-#define GRT_UVM_REMOTE(number, NAME, name, help) [number] = #name,
-static const char *const uvm_remote_names[] = {
-#include <grtrace/uvm.def>
-};
-#define GRT_UVM_PAGES(number, NAME, name, help) [number] = #name,
-static const char *const uvm_pages_names[] = {
-#include <grtrace/uvm.def>
-};
-ROWS(word_uvm_cause, uvm_cause_names)
-ROWS(word_uvm_access, uvm_access_names)
-ROWS(word_uvm_fault, uvm_fault_names)
-ROWS(word_uvm_fatal, uvm_fatal_names)
-ROWS(word_uvm_remote, uvm_remote_names)
-ROWS(word_uvm_pages, uvm_pages_names)
-ROWS(word_edge, edge_names)
-ROWS(word_nv_memory, nv_memory_names)
-ROWS(word_place, place_names)
-ROWS(word_note, note_names)
-ROWS(word_reason, reason_names)
-ROWS(word_waker, waker_names)
-ROWS(word_wake_cause, cause_names)
+ROWS(word_uvm_cause, UVM_CAUSE)
+ROWS(word_uvm_access, UVM_ACCESS)
+ROWS(word_uvm_fault, UVM_FAULT)
+ROWS(word_uvm_fatal, UVM_FATAL)
+ROWS(word_uvm_remote, UVM_REMOTE)
+ROWS(word_uvm_pages, UVM_PAGES)
+ROWS(word_edge, SLICE_EDGE)
+ROWS(word_nv_memory, NV_MEMORY)
+ROWS(word_note, LOG_NOTE)
+ROWS(word_reason, THREAD_STATE)
+ROWS(word_waker, WAKER)
+ROWS(word_wake_cause, WAKE_CAUSE)
 
 static const char *word_overhead(char *room, uint64_t n)
 {

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/keyed.h"
+#include "base/containers.h"
 #include "lines/joins.h"
 
 /* Most SUBMITs of a thread, and most calls of each of its ioctls, that are stored. */

@@ -26,7 +26,7 @@
 #include <grtrace/tsg.h>
 
 #include "codes/nv_abi.h"
-#include "base/grow.h"
+#include "base/containers.h"
 #include "codes/nv_codes.h"
 #include "tree.h"
 

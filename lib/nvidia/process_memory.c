@@ -5,7 +5,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "base/grow.h"
+#include "base/compare.h"
+#include "base/containers.h"
 #include "base/units.h"
 
 struct block {
@@ -244,12 +245,9 @@ static int process_memory_compare(const void *a, const void *b)
 {
 	const struct grt_memory_holder *x = *(void *const *)a, *y = *(void *const *)b;
 
-	if (x->place != y->place)
-		return x->place < y->place ? -1 : 1;
-	if (x->peak + x->before != y->peak + y->before)
-		return x->peak + x->before > y->peak + y->before ? -1 : 1;
-	return x->pid != y->pid ? (x->pid > y->pid) - (x->pid < y->pid)
-				: (x->bus > y->bus) - (x->bus < y->bus);
+	return grt_compare(x->place, y->place)
+	       ?: grt_compare(y->peak + y->before, x->peak + x->before)
+	       ?: grt_compare(x->pid, y->pid) ?: grt_compare(x->bus, y->bus);
 }
 
 void grt_process_memory_sort(struct grt_process_memory *m)

@@ -11,7 +11,7 @@
 
 #include <grtrace/grtrace.h>
 
-#include "base/keyed.h"
+#include "base/containers.h"
 
 /* Most live blocks, and most pairs of a process and a GPU; further ones are counted. */
 #define GRT_PROCESS_MEMORY_BLOCKS (1U << 22)

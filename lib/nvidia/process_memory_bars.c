@@ -10,7 +10,8 @@
 #include <stdlib.h>
 
 #include "base/bus.h"
-#include "base/grow.h"
+#include "base/compare.h"
+#include "base/containers.h"
 #include "base/amount.h"
 #include "base/units.h"
 #include "process_memory.h"
@@ -74,13 +75,10 @@ static int holder_bars_compare(const void *a, const void *b)
 	const struct holder_bar *x = *(void *const *)a, *y = *(void *const *)b;
 	const struct grt_memory_holder *h = x->holder, *k = y->holder;
 
-	if (h->place != k->place)
-		return h->place < k->place ? -1 : 1;
-	if (h->bus != k->bus)
-		return h->bus < k->bus ? -1 : 1;
-	if (x->amount.peak != y->amount.peak)
-		return x->amount.peak > y->amount.peak ? -1 : 1;
-	return (h->pid > k->pid) - (h->pid < k->pid);
+	return grt_compare(h->place, k->place)
+	       ?: grt_compare(h->bus, k->bus)
+	       ?: grt_compare(y->amount.peak, x->amount.peak)
+	       ?: grt_compare(h->pid, k->pid);
 }
 
 static int holder_bars_finish(void *state, struct grt_pass *pass)

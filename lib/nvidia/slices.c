@@ -2,10 +2,11 @@
 /* Each slice of a GPU's time that a process had, as a row: written while the trace is read. */
 #include <stddef.h>
 
+#include "codes/words.h"
 #include "table/analysis.h"
 #include "table/cells.h"
 #include "table/rows.h"
-#include "trace/filter.h"
+#include "trace/flow.h"
 
 /**
  * struct slices
@@ -31,14 +32,7 @@ static void slice_get_instance(struct grt_cell *cell, const void *view, const vo
 
 static void slice_get_edge(struct grt_cell *cell, const void *view, const void *row, int offset)
 {
-	static const char *const edges[] = {
-#define GRT_SLICE_EDGE(number, NAME, name, help) [number] = #name,
-#include <grtrace/slice_edges.def>
-#undef GRT_SLICE_EDGE
-	};
-	uint16_t edge = *(const uint16_t *)((const char *)row + offset);
-
-	cell->text = edge < sizeof(edges) / sizeof(edges[0]) ? edges[edge] : NULL;
+	cell->text = grt_word(GRT_WORDS_SLICE_EDGE, *(const uint16_t *)((const char *)row + offset));
 }
 
 static void slice_get_duration(struct grt_cell *cell, const void *view, const void *row, int arg)

@@ -12,7 +12,7 @@
 
 #include "base/bus.h"
 #include "base/compare.h"
-#include "base/grow.h"
+#include "base/containers.h"
 #include "codes/nv_codes.h"
 #include "trace/names.h"
 
@@ -131,15 +131,11 @@ static int by_group(const void *a, const void *b)
 {
 	const struct grt_tsg_channel *x = a, *y = b;
 
-	if (x->group != y->group)
-		return x->group < y->group ? -1 : 1;
-	if (x->subcontext != y->subcontext)
-		return x->subcontext < y->subcontext ? -1 : 1;
-	if (x->veid != y->veid)
-		return x->veid < y->veid ? -1 : 1;
-	if (x->first != y->first)
-		return x->first < y->first ? -1 : 1;
-	return strcmp(x->handle, y->handle);
+	return grt_compare(x->group, y->group)
+	       ?: grt_compare(x->subcontext, y->subcontext)
+	       ?: grt_compare(x->veid, y->veid)
+	       ?: grt_compare(x->first, y->first)
+	       ?: strcmp(x->handle, y->handle);
 }
 
 int64_t grt_tsg_channels_list(const struct grt_tsg_channels *c, struct grt_tsg_channel **out)
@@ -504,7 +500,7 @@ static int tsg_by_number(const void *a, const void *b)
 {
 	uint64_t x = ((const struct grt_tsg *)a)->number, y = ((const struct grt_tsg *)b)->number;
 
-	return (x > y) - (x < y);
+	return grt_compare(x, y);
 }
 
 static void add_subcontext(struct grt_tsg *g, const struct grt_tsg_channel *ch)
@@ -570,11 +566,9 @@ static int by_runlist(const void *a, const void *b)
 {
 	const struct grt_tsg *x = *(const struct grt_tsg *const *)a, *y = *(const struct grt_tsg *const *)b;
 
-	if (x->bus != y->bus)
-		return x->bus < y->bus ? -1 : 1;
-	if (x->runlist != y->runlist)
-		return x->runlist < y->runlist ? -1 : 1;
-	return x->pid != y->pid ? (x->pid < y->pid ? -1 : 1) : 0;
+	return grt_compare(x->bus, y->bus)
+	       ?: grt_compare(x->runlist, y->runlist)
+	       ?: grt_compare(x->pid, y->pid);
 }
 
 /* The largest number of @n groups that existed at the same time. Return: this number, or -ENOMEM */

@@ -16,7 +16,7 @@
 #include <grtrace/grtrace.h>
 #include <grtrace/tsg.h>
 
-#include "base/keyed.h"
+#include "base/containers.h"
 #include "table/table.h"
 #include "tsg_times.h"
 

@@ -10,7 +10,7 @@
 
 #include "base/compare.h"
 #include "base/bus.h"
-#include "base/grow.h"
+#include "base/containers.h"
 #include "trace/names.h"
 #include "tsg.h"
 

@@ -16,7 +16,7 @@
 #include <grtrace/grtrace.h>
 
 #include "base/hist.h"
-#include "base/keyed.h"
+#include "base/containers.h"
 #include "table/table.h"
 
 struct grt_names;

@@ -9,7 +9,7 @@
 
 #include "base/busy.h"
 #include "base/compare.h"
-#include "base/grow.h"
+#include "base/containers.h"
 #include "base/intervals.h"
 #include "table/bar_rows.h"
 

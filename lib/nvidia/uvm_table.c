@@ -9,7 +9,8 @@
 #include <grtrace/grtrace.h>
 
 #include "base/compare.h"
-#include "base/keyed.h"
+#include "base/containers.h"
+#include "codes/words.h"
 #include "table/cells.h"
 #include "table/rows.h"
 
@@ -372,35 +373,6 @@ static void grt_uvm_free(struct grt_uvm *u)
 
 /* ------------------------------------------------------------- uvm table */
 
-#define GRT_UVM_CAUSE(number, NAME, name, help) [number] = #name,
-static const char *const cause_words[] = {
-#include <grtrace/uvm.def>
-};
-#define GRT_UVM_ACCESS(number, NAME, name, help) [number] = #name,
-static const char *const access_words[] = {
-#include <grtrace/uvm.def>
-};
-#define GRT_UVM_PAGES(number, NAME, name, help) [number] = #name,
-static const char *const pages_words[] = {
-#include <grtrace/uvm.def>
-};
-#define GRT_UVM_REMOTE(number, NAME, name, help) [number] = #name,
-static const char *const remote_words[] = {
-#include <grtrace/uvm.def>
-};
-#define GRT_UVM_FATAL(number, NAME, name, help) [number] = #name,
-static const char *const fatal_words[] = {
-#include <grtrace/uvm.def>
-};
-
-#define WORDS(words) words, sizeof(words) / sizeof((words)[0])
-
-/* A word, or nothing, because a newer driver may have further numbers. */
-static void uvm_word(struct grt_cell *cell, const char *const *words, size_t n, uint32_t number)
-{
-	cell->text = number < n ? words[number] : NULL;
-}
-
 /* A processor by its name: that of a device, or the CPU. */
 static void uvm_get_processor(struct grt_cell *cell, const void *view, const void *row, int offset)
 {
@@ -424,7 +396,7 @@ static void uvm_mean(struct grt_cell *cell, uint64_t sum, uint64_t n)
 
 static void uvm_get_cause(struct grt_cell *cell, const void *view, const void *row, int arg)
 {
-	uvm_word(cell, WORDS(cause_words), ((const struct grt_uvm_copies *)row)->cause);
+	cell->text = grt_word(GRT_WORDS_UVM_CAUSE, ((const struct grt_uvm_copies *)row)->cause);
 }
 
 static void uvm_get_copying(struct grt_cell *cell, const void *view, const void *row, int arg)
@@ -479,7 +451,7 @@ static const struct grt_table copy_table = {"uvm", "migrations of unified memory
 
 static void uvm_get_access(struct grt_cell *cell, const void *view, const void *row, int arg)
 {
-	uvm_word(cell, WORDS(access_words), ((const struct grt_uvm_faults *)row)->access);
+	cell->text = grt_word(GRT_WORDS_UVM_ACCESS, ((const struct grt_uvm_faults *)row)->access);
 }
 
 static void uvm_get_noticed(struct grt_cell *cell, const void *view, const void *row, int arg)
@@ -554,7 +526,7 @@ static void uvm_get_what(struct grt_cell *cell, const void *view, const void *ro
 	const struct grt_uvm_fates *p = row;
 
 	if (p->kind == GRT_UVM_OF_PAGES)
-		uvm_word(cell, WORDS(pages_words), p->number);
+		cell->text = grt_word(GRT_WORDS_UVM_PAGES, p->number);
 	else
 		cell->text = p->kind == GRT_UVM_OF_REMOTE ? "remote" : "fatal";
 }
@@ -565,9 +537,9 @@ static void uvm_get_why(struct grt_cell *cell, const void *view, const void *row
 
 	cell->absent = p->kind == GRT_UVM_OF_PAGES;
 	if (p->kind == GRT_UVM_OF_REMOTE)
-		uvm_word(cell, WORDS(remote_words), p->number);
+		cell->text = grt_word(GRT_WORDS_UVM_REMOTE, p->number);
 	else if (p->kind == GRT_UVM_OF_FATAL)
-		uvm_word(cell, WORDS(fatal_words), p->number);
+		cell->text = grt_word(GRT_WORDS_UVM_FATAL, p->number);
 }
 
 /* Processors of a set are only in the events. */

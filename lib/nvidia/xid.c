@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/compare.h"
 #include "base/say.h"
 #include "base/units.h"
 #include "codes/codes.h"
@@ -52,9 +53,7 @@ static int xid_by_number(const void *a, const void *b)
 {
 	const struct grt_xid_row *x = *(void *const *)a, *y = *(void *const *)b;
 
-	if (x->code != y->code)
-		return x->code < y->code ? -1 : 1;
-	return (x->bus > y->bus) - (x->bus < y->bus);
+	return grt_compare(x->code, y->code) ?: grt_compare(x->bus, y->bus);
 }
 
 int grt_xids_list(const struct grt_xids *x, const struct grt_xid_row ***out)

@@ -9,7 +9,7 @@
 #include <grtrace/grtrace.h>
 
 #include "base/bus.h"
-#include "base/keyed.h"
+#include "base/containers.h"
 
 /* Most rows; Xids of further numbers and GPUs are counted. */
 #define GRT_XIDS_MAX 1024U

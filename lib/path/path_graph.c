@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/grow.h"
+#include "base/containers.h"
 
 /* Points that are sorted by insertion: most are in order, or a few places away. */
 #define BLOCK 16U

@@ -5,7 +5,7 @@
  */
 #include <errno.h>
 
-#include "base/grow.h"
+#include "base/containers.h"
 #include "path_run.h"
 
 typedef void path_joins(struct grt_path *s, uint32_t at, struct grt_path_point *p);

@@ -17,7 +17,7 @@
 #include <grtrace/grtrace.h>
 #include <grtrace/jobs.h>
 
-#include "base/keyed.h"
+#include "base/containers.h"
 #include "cuda/launches.h"
 #include "path_graph.h"
 #include "stack/frames.h"

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/compare.h"
 #include "path_run.h"
 #include "table/analysis.h"
 #include "table/cells.h"
@@ -191,9 +192,7 @@ static int path_by_time(const void *a, const void *b)
 	const struct path_act *x = (*(const struct row *const *)a)->act,
 			      *y = (*(const struct row *const *)b)->act;
 
-	if (x->path_ns != y->path_ns)
-		return x->path_ns > y->path_ns ? -1 : 1;
-	return (x > y) - (x < y);
+	return grt_compare(y->path_ns, x->path_ns) ?: grt_compare((uintptr_t)x, (uintptr_t)y);
 }
 
 static void path_compute(struct grt_path *s, struct row *const *row, uint64_t n)
@@ -271,9 +270,7 @@ static int segment_by_length(const void *a, const void *b)
 {
 	const struct row *x = *(const struct row *const *)a, *y = *(const struct row *const *)b;
 
-	if (x->to - x->from != y->to - y->from)
-		return x->to - x->from > y->to - y->from ? -1 : 1;
-	return x->from < y->from ? -1 : x->from > y->from;
+	return grt_compare(y->to - y->from, x->to - x->from) ?: grt_compare(x->from, y->from);
 }
 
 static int write_segments(struct view *v, const struct grt_part *part, struct grt_pass *pass)

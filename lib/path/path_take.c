@@ -8,7 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/grow.h"
+#include "base/compare.h"
+#include "base/containers.h"
 #include "codes/cuda_codes.h"
 #include "path_run.h"
 
@@ -668,11 +669,9 @@ static int launched_compare(const void *a, const void *b)
 {
 	const struct launched *x = a, *y = b;
 
-	if (x->lane != y->lane)
-		return x->lane < y->lane ? -1 : 1;
-	if (x->begin != y->begin)
-		return x->begin < y->begin ? -1 : 1;
-	return (x->work > y->work) - (x->work < y->work);
+	return grt_compare(x->lane, y->lane)
+	       ?: grt_compare(x->begin, y->begin)
+	       ?: grt_compare(x->work, y->work);
 }
 
 static uint32_t path_list_launched(const struct grt_path *s, struct launched *list)

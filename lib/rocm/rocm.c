@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "base/fnv.h"
-#include "base/grow.h"
+#include "base/containers.h"
 
 static const struct step_row {
 	const char *prefix;

@@ -12,7 +12,7 @@
 
 #include <grtrace/grtrace.h>
 
-#include "base/keyed.h"
+#include "base/containers.h"
 
 /* Names of functions and calls, queues, kernels that are distinguished. */
 #define GRT_ROCM_NAMES_MAX 4096U

@@ -14,7 +14,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/grow.h"
+#include "base/compare.h"
+#include "base/containers.h"
 
 #ifdef GRT_HAVE_DW
 
@@ -317,9 +318,7 @@ static int cubin_row_order(const void *a, const void *b)
 {
 	const struct row *x = a, *y = b;
 
-	if (x->address != y->address)
-		return x->address < y->address ? -1 : 1;
-	return x->order < y->order ? -1 : x->order > y->order;
+	return grt_compare(x->address, y->address) ?: grt_compare(x->order, y->order);
 }
 
 static int cubin_read_lines(struct grt_cubin *c)

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/grow.h"
+#include "base/containers.h"
 
 /* --------------------------------------------------------------- windows */
 
@@ -496,4 +496,38 @@ void grt_estimate_note(struct grt_notes *notes, const struct grt_estimate_watche
 			"  %" PRIu64
 			" {event of the windows was|events of the windows were} lost: estimates are too small",
 			w->lost);
+}
+
+/* --------------------------------------------------------------- columns */
+
+static const struct grt_estimate *estimate_in(const void *row, int offset)
+{
+	return (const struct grt_estimate *)((const char *)row + offset);
+}
+
+static void estimate_put(struct grt_cell *cell, uint64_t number, bool known)
+{
+	cell->number = number;
+	cell->absent = !known;
+	cell->estimated = true;
+}
+
+void grt_cell_estimate_works(struct grt_cell *cell, const void *view, const void *row, int offset)
+{
+	estimate_put(cell, estimate_in(row, offset)->works, estimate_in(row, offset)->known);
+}
+
+void grt_cell_estimate_value(struct grt_cell *cell, const void *view, const void *row, int offset)
+{
+	estimate_put(cell, estimate_in(row, offset)->value, estimate_in(row, offset)->known);
+}
+
+void grt_cell_estimate_low(struct grt_cell *cell, const void *view, const void *row, int offset)
+{
+	estimate_put(cell, estimate_in(row, offset)->low, estimate_in(row, offset)->interval);
+}
+
+void grt_cell_estimate_high(struct grt_cell *cell, const void *view, const void *row, int offset)
+{
+	estimate_put(cell, estimate_in(row, offset)->high, estimate_in(row, offset)->interval);
 }

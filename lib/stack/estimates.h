@@ -16,6 +16,7 @@
 
 #include "base/busy.h"
 #include "table/notes.h"
+#include "table/table.h"
 
 /*
  * Windows: the recorded times, if CAPTURE or WINDOW records say that not all time was recorded. Time outside
@@ -117,6 +118,15 @@ struct grt_estimate {
 	uint64_t low;
 	uint64_t high;
 };
+
+/**
+ * grt_cell_estimate_works, _value, _low, _high - columns of tables whose rows have an estimate
+ * @offset: of the struct grt_estimate in the row
+ */
+void grt_cell_estimate_works(struct grt_cell *cell, const void *view, const void *row, int offset);
+void grt_cell_estimate_value(struct grt_cell *cell, const void *view, const void *row, int offset);
+void grt_cell_estimate_low(struct grt_cell *cell, const void *view, const void *row, int offset);
+void grt_cell_estimate_high(struct grt_cell *cell, const void *view, const void *row, int offset);
 
 /** grt_estimate_add - adds @works works of @ns to window @number. Return: 0 or -ENOMEM */
 int grt_estimate_add(struct grt_estimate_sums *s, uint32_t number, uint64_t ns, uint64_t works);

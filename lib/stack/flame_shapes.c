@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "base/grow.h"
+#include "base/containers.h"
 
 /* --------------------------------------------------------- process names */
 

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/grow.h"
+#include "base/containers.h"
 #include "base/outbuf.h"
 
 /* ------------------------------------------------------------ stack ends */
@@ -47,15 +47,6 @@ enum grt_stack_end grt_stack_end_of_root(const char *text)
 		if (roots[i].text && text ? !strcmp(roots[i].text, text) : roots[i].text == text)
 			return roots[i].end;
 	return GRT_STACK_END_UNKNOWN;
-}
-
-uint64_t grt_stack_ends_ns(const struct grt_stack_ends *e)
-{
-	uint64_t ns = e->none.ns;
-
-	for (unsigned int i = 0; i < GRT_STACK_ENDS; i++)
-		ns += e->end[i].ns;
-	return ns;
 }
 
 /* ------------------------------------------------------------ frame text */

@@ -6,7 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/grow.h"
+#include "base/compare.h"
+#include "base/containers.h"
 
 /* How many functions before the nearest one are examined, because functions may overlap. */
 #define BEHIND_MAX 32U
@@ -54,9 +55,7 @@ static int functions_by_start(const void *a, const void *b)
 		return x->start < y->start ? -1 : 1;
 	if (x->unsized != y->unsized)
 		return x->unsized ? -1 : 1;
-	if (x->rank != y->rank)
-		return x->rank < y->rank ? -1 : 1;
-	return x->order < y->order ? -1 : x->order > y->order;
+	return grt_compare(x->rank, y->rank) ?: grt_compare(x->order, y->order);
 }
 
 static void functions_sort(struct grt_functions *f)

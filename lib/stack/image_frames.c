@@ -12,10 +12,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/grow.h"
 #include "base/memfile.h"
 #include "base/demangle.h"
-#include "base/texts.h"
+#include "base/containers.h"
 #include "frames.h"
 #include "own_code.h"
 #include "symbols.h"

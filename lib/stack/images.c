@@ -10,7 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/grow.h"
+#include "base/compare.h"
+#include "base/containers.h"
 
 /* --------------------------------------------------------------- devices */
 
@@ -442,11 +443,9 @@ static int images_code_order(const void *a, const void *b)
 {
 	const struct grt_image_code *x = a, *y = b;
 
-	if (x->ip != y->ip)
-		return x->ip < y->ip ? -1 : 1;
-	if (x->module != y->module)
-		return x->module < y->module ? -1 : 1;
-	return x->index < y->index ? -1 : x->index > y->index;
+	return grt_compare(x->ip, y->ip)
+	       ?: grt_compare(x->module, y->module)
+	       ?: grt_compare(x->index, y->index);
 }
 
 const struct grt_image_code *grt_image_code(struct grt_image *i, uint64_t ip, uint32_t module, uint32_t *n)

@@ -15,7 +15,7 @@
 #include <grtrace/launches.h>
 
 #include "base/index.h"
-#include "base/keyed.h"
+#include "base/containers.h"
 #include "estimates.h"
 
 /*

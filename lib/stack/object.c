@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/grow.h"
+#include "base/containers.h"
 #include "cubin.h"
 #include "debug_file.h"
 #include "functions.h"

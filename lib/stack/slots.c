@@ -4,13 +4,13 @@
 
 #include <stdlib.h>
 
+#include "base/compare.h"
+
 static int slots_compare(const void *a, const void *b)
 {
 	const struct grt_slot *x = a, *y = b;
 
-	if (x->node != y->node)
-		return x->node < y->node ? -1 : 1;
-	return (x->slot > y->slot) - (x->slot < y->slot);
+	return grt_compare(x->node, y->node) ?: grt_compare(x->slot, y->slot);
 }
 
 /* Sorted as they are, those of one node and slot become one. */

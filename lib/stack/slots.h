@@ -8,7 +8,7 @@
 
 #include <errno.h>
 
-#include "base/grow.h"
+#include "base/containers.h"
 #include "stacks.h"
 
 /* The slot of weights without a time. */

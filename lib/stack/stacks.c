@@ -11,10 +11,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/compare.h"
 #include "base/escape.h"
-#include "base/grow.h"
 #include "base/index.h"
-#include "base/texts.h"
+#include "base/containers.h"
 
 /* Longer frames are cut, and end in "...": a name of the trace may be in thousands of stacks. */
 #define FRAME_MAX 8192U
@@ -423,7 +423,7 @@ static int by_rank(const void *a, const void *b, void *arg)
 	uint32_t x = r->o->rank[r->s->node[*(const uint32_t *)a].name];
 	uint32_t y = r->o->rank[r->s->node[*(const uint32_t *)b].name];
 
-	return (x > y) - (x < y);
+	return grt_compare(x, y);
 }
 
 static int order_children(const struct grt_stacks *s, struct order *o)

@@ -14,10 +14,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/keyed.h"
-#include "base/texts.h"
+#include "base/containers.h"
 #include "base/clock.h"
-#include "base/grow.h"
 #include "debug_file.h"
 #include "base/demangle.h"
 #include "frames.h"

@@ -7,7 +7,7 @@
 #define GRT_TABLE_BAR_ROWS_H
 
 #include "analysis.h"
-#include "base/keyed.h"
+#include "base/containers.h"
 #include "base/timescale.h"
 #include "bars.h"
 #include "rows.h"

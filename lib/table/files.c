@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/grow.h"
+#include "base/containers.h"
 #include "cells.h"
 
 /** struct file_of - a table's writer; @key: names of its columns */

@@ -20,8 +20,7 @@
 #include <grtrace/version.h>
 
 #include "base/escape.h"
-#include "base/grow.h"
-#include "base/texts.h"
+#include "base/containers.h"
 #include "table.h"
 
 /* Maximum number of rows of a group, and of bytes of its different texts. */

@@ -11,7 +11,7 @@
 
 #include "base/database.h"
 #include "base/escape.h"
-#include "base/grow.h"
+#include "base/containers.h"
 #include "cells.h"
 #include "table.h"
 

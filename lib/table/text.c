@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "base/escape.h"
-#include "base/grow.h"
+#include "base/containers.h"
 #include "table.h"
 #include "base/say.h"
 #include "base/units.h"

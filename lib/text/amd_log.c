@@ -12,7 +12,7 @@
  *	<<hip-api pid:77 tid:2.9 hipFree (0x7f0010) @5000123
  *	hip-api pid:77 tid:2.9 hipFree ret= 0 (hipSuccess)>> +870 ns
  */
-#include "amd_log_clocks.h"
+#include "amd_log_header.h"
 #include "amd_log_message.h"
 
 #include <string.h>

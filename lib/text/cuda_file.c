@@ -8,9 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/keyed.h"
+#include "base/containers.h"
 #include "base/say.h"
-#include "base/texts.h"
 #include "codes/cuda_codes.h"
 #include "cuda_spans.h"
 #include "text_order.h"

@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "base/grow.h"
+#include "base/containers.h"
 
 /* Times may be whole microseconds: a span that ends this much later is still inside, ns. */
 #define ROUNDED 1000U

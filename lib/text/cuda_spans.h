@@ -13,7 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/keyed.h"
+#include "base/containers.h"
 
 #define GRT_CUDA_SPANS_MAX (1U << 23)
 

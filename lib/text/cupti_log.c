@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/keyed.h"
+#include "base/containers.h"
 #include "cuda_file.h"
 
 /* Bytes that decide whether a file has this format; output of the program may precede the first record. */

@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/grow.h"
+#include "base/containers.h"
 #include "export/perfetto_numbers.h"
 
 #ifdef GRT_HAVE_ZLIB

@@ -11,9 +11,8 @@
 
 #include <grtrace/grtrace.h>
 
-#include "base/keyed.h"
+#include "base/containers.h"
 #include "base/protobuf_in.h"
-#include "base/texts.h"
 
 /* interned_data.proto, gpu_interned_data.proto */
 enum pftrace_table {

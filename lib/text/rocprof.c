@@ -16,7 +16,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/grow.h"
+#include "base/containers.h"
 #include "base/lines_in.h"
 #include "cuda_file.h"
 #include "rocprof_calls.h"

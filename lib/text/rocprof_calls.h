@@ -11,7 +11,7 @@
 #ifndef GRT_TEXT_ROCPROF_CALLS_H
 #define GRT_TEXT_ROCPROF_CALLS_H
 
-#include "base/keyed.h"
+#include "base/containers.h"
 #include "cuda/cupti_records.h"
 
 /**

@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #include "base/json_in.h"
-#include "base/texts.h"
+#include "base/containers.h"
 #include "cuda_file.h"
 #include "rocprof_calls.h"
 

@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/grow.h"
+#include "base/containers.h"
 #include "base/tempfile.h"
 #include "base/heap.h"
 #include "base/scan.h"

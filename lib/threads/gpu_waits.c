@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "base/compare.h"
-#include "base/grow.h"
+#include "base/containers.h"
 #include "base/hist.h"
 #include "base/index.h"
 #include "codes/cuda_codes.h"

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/grow.h"
+#include "base/containers.h"
 #include "base/timescale.h"
 #include "table/bars.h"
 #include "table/rows.h"

@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <stdlib.h>
 
+#include "base/compare.h"
 #include "table/analysis.h"
 #include "table/cells.h"
 #include "threads.h"
@@ -52,7 +53,7 @@ static int thread_table_by_number(const void *a, const void *b)
 {
 	uint32_t x = ((const struct grt_thread *)a)->number, y = ((const struct grt_thread *)b)->number;
 
-	return (x > y) - (x < y);
+	return grt_compare(x, y);
 }
 
 static void note_threads(const struct grt_threads *threads, struct grt_pass *pass, uint64_t shown,

@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <stdlib.h>
 
+#include "base/compare.h"
 #include "table/analysis.h"
 #include "table/cells.h"
 #include "threads.h"
@@ -76,10 +77,7 @@ static int waker_table_by_time(const void *a, const void *b)
 {
 	const struct grt_waker_row *x = *(void *const *)a, *y = *(void *const *)b;
 
-	if (x->ns != y->ns)
-		return x->ns > y->ns ? -1 : 1;
-	return x->tid != y->tid ? (x->tid > y->tid) - (x->tid < y->tid)
-				: (x->waker > y->waker) - (x->waker < y->waker);
+	return grt_compare(y->ns, x->ns) ?: grt_compare(x->tid, y->tid) ?: grt_compare(x->waker, y->waker);
 }
 
 static void note_wakers(const struct grt_wakers *w, struct grt_pass *pass, uint64_t shown)

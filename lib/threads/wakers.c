@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "codes/words.h"
 #include "threads.h"
 
 /* Sleeps that are kept for each thread, a power of two; earlier ones are unknown. */
@@ -16,26 +17,14 @@
 /* The longest chain from a wait to the waker's wait, and so on. */
 #define DEPTH 8U
 
-static const char *const waker_names[] = {
-#define GRT_WAKER(number, NAME, name, help) [number] = #name,
-#include <grtrace/wakers.def>
-#undef GRT_WAKER
-};
-
-static const char *const cause_names[] = {
-#define GRT_WAKE_CAUSE(number, NAME, name, help) [number] = #name,
-#include <grtrace/wake_causes.def>
-#undef GRT_WAKE_CAUSE
-};
-
 const char *grt_waker_name(unsigned int by)
 {
-	return by < sizeof(waker_names) / sizeof(waker_names[0]) ? waker_names[by] : NULL;
+	return grt_word(GRT_WORDS_WAKER, by);
 }
 
 const char *grt_wake_cause_name(unsigned int cause)
 {
-	return cause < sizeof(cause_names) / sizeof(cause_names[0]) ? cause_names[cause] : NULL;
+	return grt_word(GRT_WORDS_WAKE_CAUSE, cause);
 }
 
 void grt_wakers_init(struct grt_wakers *w)

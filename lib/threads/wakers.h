@@ -15,10 +15,10 @@
 
 #include <grtrace/grtrace.h>
 
-#include "base/keyed.h"
+#include "base/containers.h"
 #include "table/table.h"
 #include "trace/names.h"
-#include "sleeps.h"
+#include "threads.h"
 
 /* Most rows; waits of further rows are counted. */
 #define GRT_WAKERS_MAX 65536U

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/grow.h"
+#include "base/containers.h"
 #include "gpu_waits.h"
 #include "stack/frames.h"
 #include "stack/flame_shapes.h"

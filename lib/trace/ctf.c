@@ -18,6 +18,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <fnmatch.h>
+#include <grtrace/event_table.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,7 +26,7 @@
 #include <unistd.h>
 
 #include "base/err_path.h"
-#include "base/grow.h"
+#include "base/containers.h"
 #include "parts.h"
 #include "segment.h"
 
@@ -477,18 +478,13 @@ static int add_stream_files(struct ctf_dir *d, struct grt_err *err)
 /* Parses the recorder's counts of missing events: `name=count` separated by blanks. */
 static uint64_t ctf_take_missed(struct grt_session *s, const char *key)
 {
-	static const char *const names[GRT_FATES] = {
-#define GRT_FATE(NAME, name, help) [GRT_FATE_##NAME] = #name,
-#include <grtrace/fates.def>
-#undef GRT_FATE
-	};
 	const char *text = grt_env_get(&s->env, key);
 	struct grt_balance missed = {0};
 
 	if (!text || !*text)
 		return 0;
 	for (unsigned int i = 0; i < GRT_FATES; i++) {
-		missed.fate[i] = grt_env_number(text, names[i]);
+		missed.fate[i] = grt_env_number(text, grt_fate_names[i]);
 		missed.emitted += missed.fate[i];
 	}
 	s->health = s->found;

@@ -45,7 +45,7 @@ void grt_env_free(struct grt_env_list *env);
  * @from, @to: CLOCK_MONOTONIC ns, both included; @to is UINT64_MAX while it is unknown
  * @before, @after: events that were dropped because they were earlier or later
  * @deleted: events in segments that were deleted because the recording is bounded
- * @counted: the part of these events that the traced programs count, too (see written.h)
+ * @counted: the part of these events that the traced programs count, too (see flow.h)
  */
 struct grt_window {
 	uint64_t from;

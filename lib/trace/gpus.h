@@ -10,7 +10,7 @@
 
 #include <grtrace/grtrace.h>
 
-#include "base/keyed.h"
+#include "base/containers.h"
 
 /* Most GPUs that a message lists if the requested one does not exist. */
 #define GRT_GPUS_SEEN 8

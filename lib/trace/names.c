@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-#include "base/grow.h"
+#include "base/containers.h"
 
 struct name_key {
 	uint32_t kind;

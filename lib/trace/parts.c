@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/grow.h"
+#include "base/containers.h"
 
 /* ---------------------------------------------------------------- packed */
 

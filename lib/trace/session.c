@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "base/err_path.h"
-#include "base/grow.h"
+#include "base/containers.h"
 #include "base/lines_in.h"
 #include "base/sized.h"
 #include "unpack.h"
@@ -465,10 +465,10 @@ static int session_open_input(struct grt_session *s, int *fd, const struct grt_r
 	if (fstat(*fd, &st))
 		return grt_err_set(err, -errno, strerror(errno), NULL, "%s: cannot open", s->path);
 	ret = session_read_head(s, *fd, &st, err);
-	if (!ret)
-		ret = grt_foreign_refuse(s->path, s->head, s->head_len, err);
-	if (!ret)
-		ret = session_unpack(s, fd, &st, err);
+	/* what has no first bytes, as a directory, is of no other tool and not packed */
+	if (!ret && s->head_len)
+		ret = grt_foreign_refuse(s->path, s->head, s->head_len, err)
+			      ?: session_unpack(s, fd, &st, err);
 	for (size_t i = 0; i < n && !ret; i++)
 		if (session_may_take(readers[i], &st, s->head, s->head_len) &&
 		    readers[i]->takes(&st, s->head, s->head_len))

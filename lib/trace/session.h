@@ -9,12 +9,10 @@
 #include <sys/stat.h>
 
 #include "env.h"
-#include "filter.h"
+#include "flow.h"
 #include "gpus.h"
 #include "kway.h"
-#include "linkage.h"
 #include "stream.h"
-#include "written.h"
 
 /*
  * A walk over the packet headers of a file, before its records are read: it finds

@@ -20,14 +20,13 @@
 #include <unistd.h>
 
 #include "stack/images.h"
-#include "base/keyed.h"
+#include "base/containers.h"
 #include "bpf_python.h"
 #include "bpf_stacks.h"
 #include "shared.h"
 #include "unwind_rows.h"
 #include "base/clock.h"
 #include "codes/cuda_codes.h"
-#include "base/grow.h"
 #include "base/memfile.h"
 #include "base/say.h"
 #include "host/elf_file.h"

@@ -8,7 +8,7 @@
 
 #include <grtrace/grtrace.h>
 
-#include "base/keyed.h"
+#include "base/containers.h"
 #include "shared.h"
 #include "trace/packer.h"
 

@@ -16,7 +16,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "host/capabilities.h"
+#include "host/privileges.h"
 #include "base/clock.h"
 #include "base/say.h"
 

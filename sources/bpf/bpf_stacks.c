@@ -22,8 +22,8 @@
 #include "shared.h"
 #include "unwind_rows.h"
 #include "base/clock.h"
-#include "base/grow.h"
-#include "trace/linkage.h"
+#include "base/containers.h"
+#include "trace/flow.h"
 #include "sources/source.h"
 
 /* Kernel stacks belong to no process. */

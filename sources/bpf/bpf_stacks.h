@@ -9,7 +9,7 @@
 
 #include <grtrace/grtrace.h>
 
-#include "base/texts.h"
+#include "base/containers.h"
 #include "trace/packer.h"
 #include "host/symbols.h"
 

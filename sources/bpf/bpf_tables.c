@@ -25,7 +25,7 @@
 #include <grtrace/event.h>
 
 #include "base/clock.h"
-#include "base/grow.h"
+#include "base/containers.h"
 #include "host/apart.h"
 #include "host/maps.h"
 #include "bpf_python.h"

@@ -16,6 +16,7 @@
 #include "host/probe.h"
 #include "sources/bpf/shared.h"
 #include "base/clock.h"
+#include "base/compare.h"
 
 /* NVIDIA's number of Volta's PCI devices: tokens have no runlist there. */
 #define VOLTA_FIRST 0x1d80
@@ -92,7 +93,7 @@ static int by_file(const void *a, const void *b)
 {
 	const struct grt_bpf_nv_file *x = a, *y = b;
 
-	return (x->file > y->file) - (x->file < y->file);
+	return grt_compare(x->file, y->file);
 }
 
 bool nv_calls_look(void *own)

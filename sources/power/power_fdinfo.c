@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 #include "base/fnv.h"
-#include "base/keyed.h"
+#include "base/containers.h"
 #include "codes/engine.h"
 #include "power.h"
 #include "host/probe.h"

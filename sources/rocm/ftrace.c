@@ -20,7 +20,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "host/as_user.h"
+#include "host/privileges.h"
 #include "base/say.h"
 #include "host/pid_ns.h"
 #include "host/probe.h"

@@ -24,7 +24,6 @@
 #include "base/clock.h"
 #include "base/say.h"
 #include "sources/source.h"
-#include "text/amd_log_clocks.h"
 #include "text/amd_log_header.h"
 #include "textlog.h"
 
@@ -286,7 +285,7 @@ static bool has_rocr(int file)
 
 /*
  * Adds them as lines to a log that has lines of ROCr; other logs stay as they are.
- * lib/text/amd_log_clocks.h describes the lines
+ * lib/text/amd_log_header.h describes the lines
  * Return: 0 or -errno
  */
 static int hostlog_clocks_write(const struct hostlog_clocks *c, int file)

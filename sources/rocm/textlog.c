@@ -14,8 +14,7 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
-#include "host/as_user.h"
-#include "host/capabilities.h"
+#include "host/privileges.h"
 #include "trace/packer.h"
 #include "sources/source.h"
 #include "host/tempdir.h"

@@ -4,7 +4,7 @@
  * stacks DIR NAME...: of one job, whose stack has functions of these linkage names, innermost first.
  */
 #include "../unit/trace_maker.h"
-#include "trace/linkage.h"
+#include "trace/flow.h"
 
 #include <err.h>
 #include <string.h>

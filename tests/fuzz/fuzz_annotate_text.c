@@ -19,7 +19,7 @@
 
 #include "inputs.h"
 #include "merge/offset.h"
-#include "merge/merged.h"
+#include "merge/merge.h"
 
 /* A wrong result is reported like a crash. */
 #define CHECK(x) ((x) ? (void)0 : abort())

@@ -5,7 +5,7 @@
  * damaged. How text is brought into order is in test_text_order.c.
  */
 #include "collect.h"
-#include "base/text_json.h"
+#include "base/lines_in.h"
 #include "trace_maker.h"
 
 #include <errno.h>

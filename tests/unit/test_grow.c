@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/grow.h"
+#include "base/containers.h"
 
 #define ELEMENTS 1000U
 

@@ -16,7 +16,7 @@
 #include "trace/packet.h"
 #include "inputs.h"
 #include "merge/offset.h"
-#include "merge/merged.h"
+#include "merge/merge.h"
 
 #define EXECBUFFER 0xc0406442U
 #define NODE .e.ring = GRT_RING_NONE, .e.device = 226U << 20 | 128

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "base/stretches.h"
+#include "jobs/timeline.h"
 
 #define SPAN 400U
 #define ADDED 60U

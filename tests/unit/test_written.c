@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "trace/written.h"
+#include "trace/flow.h"
 
 static void tell(struct grt_written *w, uint32_t pid, uint64_t image, uint32_t what, uint64_t launches)
 {
@@ -23,7 +23,7 @@ static void give(struct grt_written *w, uint32_t pid, uint64_t launches)
 
 static void missing(void **state)
 {
-	struct grt_written w = {.images = 0};
+	struct grt_written w = {.last = NULL};
 
 	(void)state;
 	give(&w, 1, 3);
@@ -44,7 +44,7 @@ static void launch(struct grt_written *w, uint32_t pid, uint64_t image)
 /* In the oldest segment that is left: what comes late is older than the definitions that are repeated. */
 static void begins_again_behind_what_comes_late(void **state)
 {
-	struct grt_written w = {.images = 0};
+	struct grt_written w = {.last = NULL};
 
 	(void)state;
 	launch(&w, 1, 7);
@@ -68,7 +68,7 @@ static void begins_again_behind_what_comes_late(void **state)
 static void more_than_there_is_room_for(void **state)
 {
 	const uint32_t given = 600000;
-	struct grt_written w = {.images = 0};
+	struct grt_written w = {.last = NULL};
 
 	(void)state;
 	for (uint32_t i = 1; i <= given; i++)

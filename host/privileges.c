@@ -1,18 +1,107 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Sets the user that the kernel checks for access to files, see as_user.h and setfsuid(2). */
-#include "as_user.h"
+/*
+ * Root acts for a user: privileges are given up for good, or the kernel checks the user's access to files for
+ * a while, see setfsuid(2).
+ */
+#include "privileges.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
 #include <limits.h>
+#include <linux/capability.h>
 #include <linux/openat2.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/fsuid.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+
+/* ---------------------------------------------------------- capabilities */
+
+/*
+ * Drops capabilities. It calls the kernel directly, so it needs no library besides libc.
+ */
+
+static int keep_capabilities(uint64_t keep)
+{
+	struct __user_cap_header_struct head = {.version = _LINUX_CAPABILITY_VERSION_3};
+	struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3];
+
+	if (syscall(SYS_capget, &head, data))
+		return -errno;
+	for (unsigned int i = 0; i < _LINUX_CAPABILITY_U32S_3; i++) {
+		data[i].permitted &= (uint32_t)(keep >> 32 * i);
+		data[i].effective = data[i].permitted;
+		data[i].inheritable = 0;
+	}
+	return syscall(SYS_capset, &head, data) ? -errno : 0;
+}
+
+/* Both are tried, so a failure of one does not prevent the other. */
+int capabilities_drop(uint64_t keep)
+{
+	int ret = keep_capabilities(keep);
+
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
+		ret = ret ?: -errno;
+	return ret;
+}
+
+/* ------------------------------------------------------------ privileges */
+
+/* the process for which the user was looked up */
+static uid_t for_uid = (uid_t)-1;
+static gid_t for_gid = (gid_t)-1;
+
+void privileges_for_user(uid_t uid, gid_t gid)
+{
+	for_uid = uid;
+	for_gid = gid;
+}
+
+bool privileges_user(uid_t *uid, gid_t *gid)
+{
+	const char *u = getenv("SUDO_UID"), *g = getenv("SUDO_GID");
+
+	if (for_uid != (uid_t)-1 && !geteuid()) {
+		if (!for_uid)
+			return false;
+		*uid = for_uid;
+		*gid = for_gid;
+		return true;
+	}
+	if (geteuid() || !u || !g || !isdigit((unsigned char)*u) || !isdigit((unsigned char)*g))
+		return false;
+	*uid = (uid_t)strtoul(u, NULL, 10);
+	*gid = (gid_t)strtoul(g, NULL, 10);
+	return true;
+}
+
+/* Whether capabilities that are permitted now are also permitted afterwards. */
+static int privileges_become(uid_t uid, gid_t gid)
+{
+	if (prctl(PR_SET_KEEPCAPS, 1, 0, 0, 0) || setgroups(1, &gid) || setresgid(gid, gid, gid) ||
+	    setresuid(uid, uid, uid))
+		return -errno;
+	return 0;
+}
+
+/* A failure of one does not prevent the other. */
+int privileges_drop(uint64_t keep, uid_t uid, gid_t gid, struct grt_err *err)
+{
+	int ret = uid != (uid_t)-1 && !geteuid() ? privileges_become(uid, gid) : 0;
+	int last = capabilities_drop(keep);
+
+	ret = ret ?: last;
+	return ret ? grt_err_set(err, ret, strerror(-ret), NULL, "cannot give up all privileges") : 0;
+}
+
+/* ----------------------------------------------------------------- files */
 
 static struct {
 	gid_t groups[NGROUPS_MAX];
