@@ -55,8 +55,10 @@ enum { INTERNED_IID = 1, INTERNED_NAME = 2 };
 
 _Static_assert(ITEM_MAX < GRT_OUTBUF_ROOM / 2, "a slice is two items");
 
-/* Maximum size of a sequence's id and flags. This many bytes are always copied. */
+/* Maximum size of a sequence's id and flags, and of a slice's end. This many bytes are always copied. */
 #define PERFETTO_HEAD 16U
+/* The same for an item up to its value's number. */
+#define PERFETTO_BODY 32U
 
 /** struct perfetto_seen - a set of numbers */
 struct perfetto_seen {
@@ -67,10 +69,14 @@ struct perfetto_seen {
 /**
  * struct sequence - the state of a packet sequence, as its reader has it
  * @last: time stamp of its last packet
- * @head: the @head_bytes bytes that follow the time stamp in each of its packets
+ * @head: the @head_bytes bytes that follow the time stamp in each of its packets, and behind them the
+ *	@end_bytes of the event that ends a slice
  * @args, @categories: bit sets of the interned names of values, and of the interned categories
  * @names, @kernels, @contexts: the interned numbers of each kind
  * @last_name, @last_category, @last_arg: of the last item with one value that was written with its names
+ * @body: the bytes of a slice's begin like it, up to the value's number; @body_bytes: 0: there are none
+ * @body_kind: enum grt_track_value of it
+ * @body_value: bytes of the value's message among them, up to its number
  * @queue: number of its queue; 0: it is not the sequence of a queue
  * @gpu, @context, @pid, @hip: of the queue, as in struct grt_track
  * @renamed: how often the queue's name changed
@@ -82,6 +88,7 @@ struct sequence {
 	uint64_t last;
 	uint8_t head[PERFETTO_HEAD];
 	uint8_t head_bytes;
+	uint8_t end_bytes;
 	uint64_t args[GRT_TRACK_ARG_IDS_MAX / 64];
 	uint64_t categories;
 	struct perfetto_seen names;
@@ -90,6 +97,10 @@ struct sequence {
 	uint32_t last_name;
 	uint16_t last_arg;
 	uint8_t last_category;
+	uint8_t body_kind;
+	uint8_t body_bytes;
+	uint8_t body_value;
+	uint8_t body[PERFETTO_BODY];
 	uint32_t queue;
 	uint32_t gpu;
 	uint32_t context;
