@@ -57,10 +57,14 @@ const struct grt_export_row *grt_export_find_ending(const char *path)
 static int export_on_event(struct grt_consumer *c, const struct grt_event *e, uint32_t cpu)
 {
 	struct grt_export *x = (struct grt_export *)c;
-	enum grt_class class = e->type < GRT_EV_MAX ? grt_class_of[e->type] : GRT_CLASS_unknown;
+	enum grt_class class;
 
+	x->events++;
 	/* what is there to join others is not what was asked for */
-	x->events += !x->filter || x->filter->shown || (class != GRT_CLASS_job && class != GRT_CLASS_wait);
+	if (x->filter && !x->filter->shown) {
+		class = e->type < GRT_EV_MAX ? grt_class_of[e->type] : GRT_CLASS_unknown;
+		x->events -= class == GRT_CLASS_job || class == GRT_CLASS_wait;
+	}
 	return x->format->event(x, e, cpu);
 }
 

@@ -611,6 +611,7 @@ static void perfetto_free(struct grt_export *x)
 	}
 	free(f->sequence);
 	free(f->work);
+	free(f->samples);
 	grt_keyed_free(&f->contexts);
 	perfetto_stacks_free(f->stacks);
 	grt_outbuf_fini(&f->out);

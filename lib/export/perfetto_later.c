@@ -19,7 +19,7 @@
 #define BATCH_BYTES (1U << 20)
 
 /** enum later_kind - what an entry is; LATER_BEYOND: an event outside of the time that is drawn */
-enum later_kind { LATER_EVENT, LATER_BEYOND, LATER_PACKET, LATER_BYTES };
+enum later_kind { LATER_EVENT, LATER_SAMPLE, LATER_BEYOND, LATER_PACKET, LATER_BYTES };
 
 /** struct later_entry - followed by @size bytes, and what makes their number one of whole words */
 struct later_entry {
@@ -74,6 +74,8 @@ static int draw_entry(struct perfetto *f, const struct later_entry *entry)
 	switch ((enum later_kind)entry->kind) {
 	case LATER_EVENT:
 		break;
+	case LATER_SAMPLE:
+		return perfetto_put_sample(f, what);
 	case LATER_BEYOND:
 		return tracks_remember(f->tracks, what);
 	case LATER_PACKET:
@@ -174,6 +176,11 @@ int perfetto_later_event(struct perfetto *f, const struct grt_event *e, bool bey
 		return beyond ? tracks_remember(f->tracks, e) : grt_tracks_event(f->tracks, e);
 	size = e->type < GRT_EV_MAX ? l->size[e->type] : 0;
 	return size ? collect(l, beyond ? LATER_BEYOND : LATER_EVENT, e, size) : 0;
+}
+
+int perfetto_later_sample(struct perfetto *f, const struct perfetto_sample *s)
+{
+	return f->later ? collect(f->later, LATER_SAMPLE, s, sizeof(*s)) : perfetto_put_sample(f, s);
 }
 
 int perfetto_later_packet(struct perfetto *f, const struct grt_packet *p)

@@ -130,7 +130,19 @@ enum perfetto_role {
 };
 
 struct perfetto_later;
+struct perfetto_samples;
 struct perfetto_stacks;
+
+/** struct perfetto_sample - a stack sample; @time: of the call; @node: number of its callstack */
+struct perfetto_sample {
+	uint64_t time;
+	uint64_t weight;
+	uint32_t node;
+	uint32_t pid;
+	uint32_t tid;
+};
+
+_Static_assert(sizeof(struct perfetto_sample) % 8 == 0, "as records are");
 struct perfetto_work;
 
 /**
@@ -140,7 +152,7 @@ struct perfetto_work;
  * @contexts: maps a pid and the number of a context in the process to a number of the file
  * @role: the role of a value, by number of its name
  * @work: packets of earlier work, see perfetto_work.c; NULL: none so far
- * @stacks: the stack samples
+ * @stacks: the stack samples; @samples: what they are written with
  * @later: what the thread draws that owns all other members until perfetto_later_settle(); NULL: everything
  *is drawn at once
  */
@@ -154,6 +166,7 @@ struct perfetto {
 	uint32_t sequences;
 	struct grt_keyed contexts;
 	struct perfetto_work *work;
+	struct perfetto_samples *samples;
 	uint64_t first;
 	uint64_t last;
 	bool has_first;
@@ -254,6 +267,9 @@ int perfetto_later_packet(struct perfetto *f, const struct grt_packet *p);
 uint8_t *perfetto_later_room(struct perfetto *f, size_t bytes);
 int perfetto_later_take(struct perfetto *f, const uint8_t *end);
 
+/* Writes a stack sample, see perfetto_put_sample(). Return: as perfetto_later_event() */
+int perfetto_later_sample(struct perfetto *f, const struct perfetto_sample *s);
+
 /* Waits until everything is drawn. Return: 0 or a negative errno */
 int perfetto_later_settle(struct perfetto *f);
 
@@ -267,6 +283,9 @@ int perfetto_stacks_new(struct perfetto_stacks **out, struct perfetto *f);
 
 /* Processes an event. Return: 0 or a negative errno */
 int perfetto_stacks_event(struct perfetto_stacks *s, const struct grt_event *e);
+
+/* Writes a sample whose callstack is defined. Return: 0 or a negative errno */
+int perfetto_put_sample(struct perfetto *f, const struct perfetto_sample *sample);
 
 /* Processes the end of the trace. Return: 0 or a negative errno */
 int perfetto_stacks_end(struct perfetto_stacks *s);

@@ -53,8 +53,7 @@ struct perfetto_task {
  * @near: for grt_keyed_near()
  * @stacks, @frames: nodes and frames that are interned
  * @path: frames of a stack, innermost first
- * @head, @head_bytes: the beginning of each sample, up to the key of its time
- * @task: threads of the last samples
+ * @samples: number of them
  */
 struct perfetto_stacks {
 	struct perfetto *to;
@@ -67,11 +66,19 @@ struct perfetto_stacks {
 	struct perfetto_seen frames;
 	uint32_t *path;
 	uint32_t room;
+	uint64_t samples;
+	bool begun;
+};
+
+/**
+ * struct perfetto_samples - what samples are written with, by the thread that draws
+ * @head, @head_bytes: the beginning of each sample, up to the key of its time
+ * @task: threads of the last samples
+ */
+struct perfetto_samples {
 	uint8_t head[HEAD_MAX];
 	uint8_t head_bytes;
 	struct perfetto_task task[TASKS];
-	uint64_t samples;
-	bool begun;
 };
 
 static uint8_t *begin_stack_packet(uint8_t *p, uint8_t **packet, unsigned int flags)
@@ -81,7 +88,7 @@ static uint8_t *begin_stack_packet(uint8_t *p, uint8_t **packet, unsigned int fl
 	return grt_pb_number(p, PACKET_SEQUENCE_FLAGS, flags);
 }
 
-static void set_head(struct perfetto_stacks *s)
+static void set_head(struct perfetto_samples *s)
 {
 	uint8_t *p = grt_pb_number(s->head, PACKET_SEQUENCE_ID, STACK_SEQUENCE);
 
@@ -97,7 +104,6 @@ static int begin_stacks(struct perfetto_stacks *s)
 	if (!p)
 		return perfetto_later_settle(s->to);
 	s->begun = true;
-	set_head(s);
 	p = begin_stack_packet(p, &packet, STATE_CLEARED);
 	p = grt_pb_number(p, PACKET_FIRST_ON_SEQUENCE, 1);
 	defaults = p = grt_pb_open(p, PACKET_DEFAULTS);
@@ -227,7 +233,7 @@ static __attribute__((noinline)) void set_task(struct perfetto_task *t, uint32_t
 	t->tid = tid;
 }
 
-static uint8_t *put_task(struct perfetto_stacks *s, uint8_t *p, uint32_t pid, uint32_t tid)
+static uint8_t *put_task(struct perfetto_samples *s, uint8_t *p, uint32_t pid, uint32_t tid)
 {
 	struct perfetto_task *t = &s->task[tid % TASKS];
 
@@ -237,22 +243,19 @@ static uint8_t *put_task(struct perfetto_stacks *s, uint8_t *p, uint32_t pid, ui
 	return p + t->used;
 }
 
-static int put_sample(struct perfetto_stacks *s, const struct grt_launch *launch, uint32_t pid, uint32_t node,
-		      uint64_t weight)
+int perfetto_put_sample(struct perfetto *f, const struct perfetto_sample *sample)
 {
-	uint8_t *p = perfetto_later_room(s->to, 256), *packet, *sample;
+	struct perfetto_samples *s = f->samples;
+	uint8_t *p = perfetto_room(f, 256), *packet, *start;
 
-	if (!p)
-		return perfetto_later_settle(s->to);
 	packet = p = grt_pb_open(p, TRACE_PACKET);
 	memcpy(p, s->head, sizeof(s->head));
-	p = grt_pb_wide(p + s->head_bytes, launch->begin);
-	sample = p = grt_pb_open(p, PACKET_STACK_SAMPLE);
-	p = put_task(s, p, pid, launch->tid);
-	p = grt_pb_number(p, SAMPLE_CALLSTACK_IID, node);
-	p = grt_pb_number(p, SAMPLE_WEIGHT, weight);
-	s->samples++;
-	return perfetto_later_take(s->to, grt_pb_close(packet, grt_pb_close(sample, p)));
+	p = grt_pb_wide(p + s->head_bytes, sample->time);
+	start = p = grt_pb_open(p, PACKET_STACK_SAMPLE);
+	p = put_task(s, p, sample->pid, sample->tid);
+	p = grt_pb_number(p, SAMPLE_CALLSTACK_IID, sample->node);
+	p = grt_pb_number(p, SAMPLE_WEIGHT, sample->weight);
+	return perfetto_take(f, grt_pb_close(packet, grt_pb_close(start, p)));
 }
 
 static int on_stack_work(void *arg, const struct grt_event *e, const struct grt_image *image,
@@ -271,7 +274,13 @@ static int on_stack_work(void *arg, const struct grt_event *e, const struct grt_
 	if (known < 0)
 		return known;
 	ret = known ? 0 : put_callstack(s, node);
-	return ret ?: put_sample(s, launch, e->pid, node, x->end - x->start);
+	s->samples++;
+	return ret
+		       ?: perfetto_later_sample(s->to, &(struct perfetto_sample){.time = launch->begin,
+										 .weight = x->end - x->start,
+										 .node = node,
+										 .pid = e->pid,
+										 .tid = launch->tid});
 }
 
 int perfetto_stacks_new(struct perfetto_stacks **out, struct perfetto *f)
@@ -279,9 +288,11 @@ int perfetto_stacks_new(struct perfetto_stacks **out, struct perfetto *f)
 	struct perfetto_stacks *s = *out = calloc(1, sizeof(*s));
 	const struct grt_launches_sink sink = {.work = on_stack_work, .arg = s};
 
-	if (!s)
+	f->samples = calloc(1, sizeof(*f->samples));
+	if (!s || !f->samples)
 		return -ENOMEM;
 	s->to = f;
+	set_head(f->samples);
 	grt_keyed_init(&s->found, sizeof(uint32_t), FOUND_MAX);
 	if (grt_launches_new(&s->launches, &sink))
 		return -ENOMEM;
