@@ -27,8 +27,18 @@ enum { CALLSTACK_FRAMES = 2 };
 
 /* Number of recent pairs of stack and work that are remembered; the stacks of older pairs are built again. */
 #define FOUND_MAX 262144U
-/* Of these, the most recent ones are found by a simple hash. */
+/* Of these, copies of the most recent ones are found by a simple hash. */
 #define FOUND_NEAR 1024U
+
+/** struct near_stack - a pair as in struct perfetto_stacks; @at: number of its node, which is a callstack; 0:
+ * none */
+struct near_stack {
+	uint32_t image;
+	uint32_t node;
+	uint32_t type;
+	uint32_t name;
+	uint32_t at;
+};
 
 /* Maximum size of an encoded thread; this many bytes are always copied. */
 #define TASK_MAX 32U
@@ -50,7 +60,7 @@ struct perfetto_task {
  * struct perfetto_stacks - the samples
  * @tree: all stacks; a node is a callstack
  * @found: maps process image, stack and work to the number of the node
- * @near: for grt_keyed_near()
+ * @near: those that came last
  * @stacks, @frames: nodes and frames that are interned
  * @path: frames of a stack, innermost first
  * @samples: number of them
@@ -61,7 +71,7 @@ struct perfetto_stacks {
 	struct grt_image_frames *image_frames;
 	struct grt_stacks *tree;
 	struct grt_keyed found;
-	uint32_t near[FOUND_NEAR];
+	struct near_stack near[FOUND_NEAR];
 	struct perfetto_seen stacks;
 	struct perfetto_seen frames;
 	uint32_t *path;
@@ -202,23 +212,39 @@ static int stack_of(struct perfetto_stacks *s, const struct grt_event *e, const 
 	return ret ?: grt_flame_put_leaf(s->tree, leaf, "GPU", text, len, at);
 }
 
-/* Looks the node up among those that were built before, or builds it. Return: 0 or -ENOMEM */
-static int find_stack(struct perfetto_stacks *s, const struct grt_event *e, const struct grt_image *image,
-		      uint32_t node, uint32_t *at)
+/*
+ * Looks the node up among those that were built before, or builds it, and defines it as a callstack
+ * @wanted: without @at. Return: 0 or a negative errno
+ */
+static __attribute__((noinline)) int find_stack(struct perfetto_stacks *s, const struct grt_event *e,
+						const struct grt_image *image,
+						const struct near_stack *wanted, struct near_stack *near)
 {
-	bool kernel = e->type == GRT_EV_GPU_KERNEL;
-	struct grt_key key = {{image->number, node, e->type,
-			       kernel ? ((const struct grt_ev_gpu_kernel *)e)->name
-				      : ((const struct grt_ev_gpu_copy *)e)->kind}};
-	uint32_t *near = &s->near[(node * 31 + (uint32_t)key.w[3]) % FOUND_NEAR];
-	void *found = grt_keyed_near(&s->found, *near, &key);
-	int ret = found ? 0 : grt_keyed_get_or_replace(&s->found, &key, NULL, &found);
+	struct grt_key key = {{image->number, wanted->node, wanted->type, wanted->name}};
+	void *found;
+	int known, ret = grt_keyed_get_or_replace(&s->found, &key, NULL, &found);
 
+	near->at = 0;
 	if (!ret && !*(uint32_t *)found)
-		ret = stack_of(s, e, image, node, found);
-	*at = ret ? 0 : *(uint32_t *)found;
-	*near = ret ? 0 : grt_keyed_number(found);
+		ret = stack_of(s, e, image, wanted->node, found);
+	if (ret)
+		return ret;
+	known = perfetto_sees(&s->stacks, *(uint32_t *)found);
+	ret = known < 0 ? known : known ? 0 : put_callstack(s, *(uint32_t *)found);
+	*near = *wanted;
+	near->at = ret ? 0 : *(uint32_t *)found;
 	return ret;
+}
+
+static inline struct near_stack *near_place(struct perfetto_stacks *s, const struct near_stack *wanted)
+{
+	return &s->near[(wanted->node * 31 + wanted->name) % FOUND_NEAR];
+}
+
+static inline bool is_near(const struct near_stack *near, const struct near_stack *wanted)
+{
+	return near->at && near->node == wanted->node && near->name == wanted->name &&
+	       near->image == wanted->image && near->type == wanted->type;
 }
 
 static __attribute__((noinline)) void set_task(struct perfetto_task *t, uint32_t pid, uint32_t tid)
@@ -263,22 +289,23 @@ static int on_stack_work(void *arg, const struct grt_event *e, const struct grt_
 {
 	const struct grt_ev_gpu_kernel *x = (const struct grt_ev_gpu_kernel *)e;
 	struct perfetto_stacks *s = arg;
-	uint32_t node = 0;
-	int ret, known;
+	struct near_stack wanted, *near;
+	int ret;
 
 	if (e->type == GRT_EV_GPU_SYNC || !launch || !launch->node || !x->start || x->end < x->start)
 		return 0;
 	ret = s->begun ? 0 : begin_stacks(s);
-	ret = ret ?: find_stack(s, e, image, launch->node, &node);
-	known = ret ? ret : perfetto_sees(&s->stacks, node);
-	if (known < 0)
-		return known;
-	ret = known ? 0 : put_callstack(s, node);
+	wanted = (struct near_stack){
+		image->number, launch->node, e->type,
+		e->type == GRT_EV_GPU_KERNEL ? x->name : ((const struct grt_ev_gpu_copy *)e)->kind, 0};
+	near = near_place(s, &wanted);
+	if (!ret && !is_near(near, &wanted))
+		ret = find_stack(s, e, image, &wanted, near);
 	s->samples++;
 	return ret
 		       ?: perfetto_later_sample(s->to, &(struct perfetto_sample){.time = launch->begin,
 										 .weight = x->end - x->start,
-										 .node = node,
+										 .node = near->at,
 										 .pid = e->pid,
 										 .tid = launch->tid});
 }
