@@ -1268,7 +1268,9 @@ static inline __attribute__((always_inline)) void same_look(struct parquet *p, e
 	const struct parquet_same *s = p->same[kind].of, *end = s + p->same[kind].n;
 	uint64_t differs = 0;
 
-#pragma GCC unroll 2
+	for (; end - s >= 4; s += 4)
+		differs |= same_differs(kind, s, cells) | same_differs(kind, s + 1, cells) |
+			   same_differs(kind, s + 2, cells) | same_differs(kind, s + 3, cells);
 	for (; s < end; s++)
 		differs |= same_differs(kind, s, cells);
 	if (__builtin_expect(differs != 0, 0))
