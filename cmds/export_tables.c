@@ -40,7 +40,6 @@ struct table_dir_file;
  * @path: DIR, as typed
  * @place: path of its files after the table's name; @ending: ending of their names
  * @file, @used: the open files
- * @made, @mades: the directories that did not exist, each after the one that it is in
  * @err: why a file was not opened
  */
 struct table_dir {
@@ -49,8 +48,6 @@ struct table_dir {
 	const char *ending;
 	struct table_dir_file **file;
 	unsigned int used;
-	char **made;
-	unsigned int mades;
 	struct grt_err err;
 };
 
@@ -117,21 +114,6 @@ static void table_dir_begin(struct table_dir *d, const char *path, const char *e
 	snprintf(d->place, sizeof(d->place), "host=%s/date=%s/%s", host_name, date, name);
 }
 
-/* Makes a directory unless it exists, and remembers it then. */
-static int table_dir_make(struct table_dir *d, const char *path)
-{
-	char *name = strdup(path);
-	bool made = false;
-	int ret =
-		name && !grt_grow_one(&d->made, d->mades) ? outfile_directory(path, &made, &d->err) : -ENOMEM;
-
-	if (made)
-		d->made[d->mades++] = name;
-	else
-		free(name);
-	return ret;
-}
-
 /* Makes all missing directories on the path of a file. */
 static int table_dir_make_way(struct table_dir *d, char *path)
 {
@@ -139,7 +121,7 @@ static int table_dir_make_way(struct table_dir *d, char *path)
 
 	for (char *slash = strchr(path + 1, '/'); slash && !ret; slash = strchr(slash + 1, '/')) {
 		*slash = '\0';
-		ret = table_dir_make(d, path);
+		ret = outfile_directory(path, &d->err);
 		*slash = '/';
 	}
 	return ret;
@@ -182,6 +164,7 @@ static struct grt_table_files table_dir_files(struct table_dir *d)
 static int table_dir_keep(struct table_dir *d, struct grt_err *err)
 {
 	struct table_dir_file *f;
+	sigset_t before;
 	int ret = 0;
 
 	for (unsigned int i = 0; i < d->used && !ret; i++) {
@@ -190,8 +173,10 @@ static int table_dir_keep(struct table_dir *d, struct grt_err *err)
 			ret = outfile_failed(&f->out, -errno, err);
 		f->file = NULL;
 	}
+	outfile_hold(&before);
 	for (unsigned int i = 0; i < d->used && !ret; i++)
 		ret = outfile_keep(&d->file[i]->out, err);
+	outfile_release(&before);
 	return ret;
 }
 
@@ -207,12 +192,7 @@ static void table_dir_drop(struct table_dir *d)
 	free(d->file);
 	d->file = NULL;
 	d->used = 0;
-	while (d->mades) {
-		outfile_directory_drop(d->made[--d->mades]);
-		free(d->made[d->mades]);
-	}
-	free(d->made);
-	d->made = NULL;
+	outfile_directories_end();
 }
 
 /* --------------------------------------------------------- export tables */

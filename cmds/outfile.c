@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/containers.h"
 #include "host/privileges.h"
 #include "cmd.h"
 #include "outfile.h"
@@ -19,6 +20,20 @@
 
 static struct outfile *volatile unkept[UNKEPT_MAX];
 
+/**
+ * struct made_directory - one that outfile_directory() made
+ * @uid, @gid: the user as which it was made; (uid_t)-1: as the user of this process
+ */
+struct made_directory {
+	char *path;
+	uid_t uid;
+	gid_t gid;
+};
+
+/* Each after the one that it is in. They change only while no signal arrives. */
+static struct made_directory *made;
+static unsigned int mades;
+
 static const int ends[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGXFSZ};
 #define ENDS (sizeof(ends) / sizeof(ends[0]))
 
@@ -27,6 +42,10 @@ void outfile_drop_all(void)
 	for (size_t i = 0; i < UNKEPT_MAX; i++)
 		if (unkept[i])
 			unlink(unkept[i]->temp);
+	for (unsigned int i = mades; i--;) {
+		as_user_change(made[i].uid, made[i].gid);
+		rmdir(made[i].path);
+	}
 }
 
 static void outfile_on_signal(int number)
@@ -57,20 +76,32 @@ static void replace_unkept(struct outfile *from, struct outfile *to)
 		unkept[i] = to;
 }
 
+void outfile_hold(sigset_t *before)
+{
+	sigset_t all;
+
+	sigfillset(&all);
+	sigprocmask(SIG_BLOCK, &all, before);
+}
+
+void outfile_release(const sigset_t *before)
+{
+	sigprocmask(SIG_SETMASK, before, NULL);
+}
+
 /* No signal arrives between making the file and adding it to the list. Return: -1 with errno set */
 static int make_temp(struct outfile *o)
 {
-	sigset_t all, before;
+	sigset_t before;
 	int fd;
 
 	catch_ends();
-	sigfillset(&all);
-	sigprocmask(SIG_BLOCK, &all, &before);
+	outfile_hold(&before);
 	/* made with mode 0600 */
 	fd = mkostemp(o->temp, O_CLOEXEC);
 	if (fd >= 0)
 		replace_unkept(NULL, o);
-	sigprocmask(SIG_SETMASK, &before, NULL);
+	outfile_release(&before);
 	return fd;
 }
 
@@ -131,6 +162,24 @@ static bool outfile_begin_at(const char *path)
 	return as_user_begin_at(uid, gid, path);
 }
 
+/* Makes it as the user who called sudo, and remembers it. Return: 0, or an error code of the system */
+static int make_directory(struct made_directory *d)
+{
+	int code;
+
+	if (grt_grow_one(&made, mades) || !(d->path = strdup(d->path)))
+		return ENOMEM;
+	if (!outfile_begin_at(d->path))
+		d->uid = (uid_t)-1;
+	code = mkdir(d->path, 0700) ? errno : 0;
+	as_user_end();
+	if (code)
+		free(d->path);
+	else
+		made[mades++] = *d;
+	return code;
+}
+
 static int open_beside(struct outfile *o, const char *path, struct grt_err *err)
 {
 	struct stat st;
@@ -162,22 +211,36 @@ int outfile_open(struct outfile *o, const char *path, struct grt_err *err)
 	return ret;
 }
 
-int outfile_directory(const char *path, bool *made, struct grt_err *err)
+int outfile_directory(const char *path, struct grt_err *err)
 {
-	int ret;
+	struct made_directory d = {(char *)path, (uid_t)-1, (gid_t)-1};
+	sigset_t before;
+	int code;
 
-	outfile_begin_at(path);
-	ret = mkdir(path, 0700) ? errno : 0;
-	as_user_end();
-	*made = !ret;
-	return ret && ret != EEXIST ? outfile_open_failed(path, ret, err) : 0;
+	catch_ends();
+	privileges_user(&d.uid, &d.gid);
+	outfile_hold(&before);
+	code = make_directory(&d);
+	outfile_release(&before);
+	return code && code != EEXIST ? outfile_open_failed(path, code, err) : 0;
 }
 
-void outfile_directory_drop(const char *path)
+void outfile_directories_end(void)
 {
-	outfile_begin_at(path);
-	rmdir(path);
-	as_user_end();
+	sigset_t before;
+
+	outfile_hold(&before);
+	while (mades) {
+		struct made_directory *d = &made[--mades];
+
+		outfile_begin_at(d->path);
+		rmdir(d->path);
+		as_user_end();
+		free(d->path);
+	}
+	free(made);
+	made = NULL;
+	outfile_release(&before);
 }
 
 int outfile_now(struct outfile *o, const char *path, struct grt_err *err)

@@ -5,6 +5,8 @@
 #ifndef GRTRACE_OUTFILE_H
 #define GRTRACE_OUTFILE_H
 
+#include <signal.h>
+
 #include <grtrace/grtrace.h>
 
 /**
@@ -43,13 +45,18 @@ const char *outfile_fix(int code);
 
 /**
  * outfile_directory - creates a directory, mode 0700, unless it exists
- * @made: whether it did not exist
+ *
+ * A signal that ends the command removes it, if it is empty, until outfile_directories_end().
  * Return: 0 or a negative errno
  */
-int outfile_directory(const char *path, bool *made, struct grt_err *err);
+int outfile_directory(const char *path, struct grt_err *err);
 
-/** outfile_directory_drop - removes a directory if it is empty */
-void outfile_directory_drop(const char *path);
+/** outfile_directories_end - removes the created directories that are empty, and leaves the others */
+void outfile_directories_end(void);
+
+/** outfile_hold - lets signals wait until outfile_release(): several files are kept together, or none */
+void outfile_hold(sigset_t *before);
+void outfile_release(const sigset_t *before);
 
 /**
  * outfile_keep - renames the file to its path and closes it
@@ -60,7 +67,9 @@ int outfile_keep(struct outfile *o, struct grt_err *err);
 /** outfile_drop - closes and removes a temporary file; does nothing after outfile_keep() */
 void outfile_drop(struct outfile *o);
 
-/** outfile_drop_all - removes all temporary files; for signal handlers
+/**
+ * outfile_drop_all - removes all temporary files, and the created directories that are empty then; for signal
+ * handlers of a process that ends: it stays the user for files who created the first directory
  */
 void outfile_drop_all(void);
 

@@ -140,6 +140,18 @@ void as_user_end(void)
 	errno = code;
 }
 
+void as_user_change(uid_t uid, gid_t gid)
+{
+	bool is_user = uid != (uid_t)-1;
+
+	if (geteuid())
+		return;
+	/* setgroups() of the C library waits for other threads */
+	syscall(SYS_setgroups, is_user ? 1 : 0, &gid);
+	setfsgid(is_user ? gid : getegid());
+	setfsuid(is_user ? uid : 0);
+}
+
 static void directory_of(const char *path, char *dir)
 {
 	const char *slash;

@@ -21,6 +21,12 @@ void as_user_begin(uid_t uid, gid_t gid);
 void as_user_end(void);
 
 /**
+ * as_user_change - changes the user for files without the way back of as_user_end(), by system calls alone:
+ * for signal handlers of a process that ends
+ */
+void as_user_change(uid_t uid, gid_t gid);
+
+/**
  * as_user_begin_at - as_user_begin() for a new file or directory
  *
  * If the user may not write to its directory, nobody except root may, and the path has no symbolic link, root

@@ -97,7 +97,7 @@ static int ops_add_process(struct grt_ops *ops, uint32_t process)
 	bool *seen = p->image && p->nccl.ops ? calloc(p->nccl.ops, sizeof(*seen)) : NULL;
 	int ret = p->image && p->nccl.ops && !seen ? -ENOMEM : 0;
 
-	for (uint32_t i = 0; seen && i < p->works && !ret; i++)
+	for (uint32_t i = 0; seen && i < p->works && !ret; i = grt_step_log_next(p, i))
 		if (p->work[i].class == GRT_STEP_COMMUNICATES && p->work[i].key)
 			ret = ops_add_kernel(ops, process, i, seen);
 	for (uint32_t i = 0; seen && i < p->nccl.ops && !ret; i++)

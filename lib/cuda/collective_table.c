@@ -100,7 +100,8 @@ static uint32_t exposure_moments(const struct grt_step_process *p, uint32_t gpu,
 {
 	uint32_t n = 0, kept = 0;
 
-	for (uint32_t i = grt_step_log_first_work(p, gpu, 0); i < p->works && p->work[i].gpu == gpu; i++) {
+	for (uint32_t i = grt_step_log_first_work(p, gpu, 0); i < p->works && p->work[i].gpu == gpu;
+	     i = grt_step_log_next(p, i)) {
 		if (p->work[i].class != GRT_STEP_COMMUNICATES)
 			continue;
 		moment[n++] = p->work[i].start;
@@ -122,7 +123,7 @@ static int exposure_find(struct exposure *x, const struct grt_ops *ops, uint32_t
 	size_t most;
 
 	while (last < p->works && p->work[last].gpu == gpu)
-		last++;
+		last = grt_step_log_next(p, last);
 	most = 2 * (size_t)(last - first) + 1;
 	exposure_free(x);
 	x->moment = calloc(most, sizeof(*x->moment));

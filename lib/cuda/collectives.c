@@ -95,7 +95,8 @@ static int find_lanes(struct grt_collectives *c, uint32_t rank)
 	const struct grt_step_process *p = process_of(c, rank);
 	uint32_t gpu = grt_steps_rank(c->steps, rank)->gpu, first = c->lanes;
 
-	for (uint32_t i = grt_step_log_first_work(p, gpu, 0); i < p->works && p->work[i].gpu == gpu; i++) {
+	for (uint32_t i = grt_step_log_first_work(p, gpu, 0); i < p->works && p->work[i].gpu == gpu;
+	     i = grt_step_log_next(p, i)) {
 		struct lane *l;
 
 		if (p->work[i].class != GRT_STEP_COMMUNICATES)

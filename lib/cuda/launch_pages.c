@@ -16,6 +16,8 @@
 #define PAGE_HEAD (sizeof(struct grt_launch_page) - offsetof(struct grt_launch_page, present))
 /* Head, entries and begins. */
 #define PIECES 3
+/* Bytes that are written to the file together: a write of each page alone takes three times as long. */
+#define TAIL_BYTES (256U << 10)
 
 /**
  * struct grt_launch_stub - what is known of each page
@@ -49,22 +51,55 @@ static size_t launch_pages_pieces(const struct grt_launch_pages *l, struct grt_l
 	return piece[0].iov_len + piece[1].iov_len + piece[2].iov_len;
 }
 
-/* Return: whether the page is in the file as it is in memory */
+/* Writes the tail. Return: false: it stays in memory */
+static bool launch_pages_flush(struct grt_launch_pages *l)
+{
+	ssize_t n;
+
+	if (l->fd < 0)
+		l->fd = grt_tempfile_open();
+	for (uint32_t done = 0; l->fd >= 0 && done < l->tail_used; done += (uint32_t)n) {
+		n = pwrite(l->fd, l->tail + done, l->tail_used - done, (off_t)(l->flushed + done));
+		if (n <= 0)
+			return false;
+	}
+	if (l->fd < 0)
+		return false;
+	l->flushed += l->tail_used;
+	l->tail_used = 0;
+	return true;
+}
+
+/* Makes room for a new page in the tail. Return: false: there is none */
+static bool launch_pages_tail_room(struct grt_launch_pages *l, size_t size)
+{
+	l->tail = l->tail ?: malloc(TAIL_BYTES);
+	return l->tail && (l->tail_used + size <= TAIL_BYTES || launch_pages_flush(l));
+}
+
+/* Return: whether the page is in the file or its tail as it is in memory */
 static bool launch_pages_store(struct grt_launch_pages *l, struct grt_launch_page *p)
 {
 	struct grt_launch_stub *s = &l->stub[p->id];
 	struct iovec piece[PIECES];
 	size_t size = launch_pages_pieces(l, p, piece);
-	uint64_t at = s->stored == p->used ? s->at : l->end;
+	uint64_t end = l->flushed + l->tail_used, at = s->stored == p->used ? s->at : end;
+	char *to;
 
 	if (!p->changed)
 		return true;
-	if (l->fd < 0)
-		l->fd = grt_tempfile_open();
-	if (l->fd < 0 || pwritev(l->fd, piece, PIECES, (off_t)at) != (ssize_t)size)
+	if (at < l->flushed) {
+		if (pwritev(l->fd, piece, PIECES, (off_t)at) != (ssize_t)size)
+			return false;
+	} else if (at < end || launch_pages_tail_room(l, size)) {
+		to = l->tail + (at - l->flushed);
+		for (int i = 0; i < PIECES; to += piece[i++].iov_len)
+			if (piece[i].iov_len)
+				memcpy(to, piece[i].iov_base, piece[i].iov_len);
+		l->tail_used += at == end ? (uint32_t)size : 0;
+	} else {
 		return false;
-	if (at == l->end)
-		l->end += size;
+	}
 	s->at = at;
 	s->stored = p->used;
 	p->changed = false;
@@ -143,6 +178,7 @@ static int launch_pages_read(struct grt_launch_pages *l, const struct grt_launch
 			     struct grt_launch_page *p)
 {
 	struct iovec piece[PIECES];
+	const char *from;
 	ssize_t got;
 	size_t size;
 
@@ -150,7 +186,15 @@ static int launch_pages_read(struct grt_launch_pages *l, const struct grt_launch
 		return -ENOMEM;
 	p->used = s->stored;
 	size = launch_pages_pieces(l, p, piece);
-	got = preadv(l->fd, piece, PIECES, (off_t)s->at);
+	if (s->at >= l->flushed) {
+		from = l->tail + (s->at - l->flushed);
+		for (int i = 0; i < PIECES; from += piece[i++].iov_len)
+			if (piece[i].iov_len)
+				memcpy(piece[i].iov_base, from, piece[i].iov_len);
+		got = (ssize_t)size;
+	} else {
+		got = preadv(l->fd, piece, PIECES, (off_t)s->at);
+	}
 	if (!s->open)
 		memcpy(p->ended, p->present, sizeof(p->ended));
 	return got == (ssize_t)size ? 0 : got < 0 ? -errno : -EIO;
@@ -242,6 +286,7 @@ void grt_launch_pages_free(struct grt_launch_pages *l)
 	}
 	free(l->resident);
 	free(l->stub);
+	free(l->tail);
 	grt_index_free(&l->index);
 	if (l->fd >= 0)
 		close(l->fd);

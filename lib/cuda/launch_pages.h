@@ -73,7 +73,8 @@ enum grt_launch_recent { GRT_RECENT_LAUNCH, GRT_RECENT_WORK, GRT_RECENTS };
  * private, except for @pages
  * @stub: all @pages pages
  * @resident: those in memory; @hand: the next one to go
- * @fd: the file, -1: there is none yet; @end: its size
+ * @fd: the file, -1: there is none yet; @flushed: its size
+ * @tail: what comes behind that, @tail_used bytes, which are written together
  * @stuck: it cannot be made or written
  * @begins: pages have the begins of launches
  */
@@ -86,7 +87,9 @@ struct grt_launch_pages {
 	struct grt_launch_page *recent[GRT_RECENTS];
 	struct grt_index index;
 	struct grt_hash_key key;
-	uint64_t end;
+	uint64_t flushed;
+	char *tail;
+	uint32_t tail_used;
 	int fd;
 	bool stuck;
 	bool begins;

@@ -223,18 +223,23 @@ static bool same_caller(const void *owner, uint32_t id, const void *key)
 	return c->tid == k->tid && c->context == k->context && c->range == k->range && c->how == k->how;
 }
 
+/* @k: without its kind */
 static __attribute__((noinline)) int find_caller(struct grt_launches *l, const struct caller *k,
 						 uint32_t *number)
 {
 	uint32_t tag =
 		grt_hash(&l->key, (uint64_t)k->tid << 32 | k->context, (uint64_t)k->range << 18 | k->how);
 
+	const struct grt_cuda_call *row;
+
 	*number = grt_index_find(&l->caller_index, tag, same_caller, l, k);
 	if (*number != GRT_NOWHERE)
 		return 0;
 	if (l->callers == GRT_LAUNCH_CALLERS_MAX || grt_grow_one(&l->caller, l->callers))
 		return -ENOMEM;
+	row = grt_cuda_call(k->call);
 	l->caller[l->callers] = *k;
+	l->caller[l->callers].kind = row ? row->kind : GRT_CUDA_KIND_NONE;
 	*number = l->callers++;
 	return grt_index_add(&l->caller_index, tag, *number);
 }
@@ -252,8 +257,9 @@ static int intern_caller(struct grt_launches *l, const struct caller *k, uint32_
 	return ret;
 }
 
-static void launch_by(const struct grt_launches *l, uint32_t image, const struct grt_launch_entry *e,
-		      struct grt_launch *out)
+static inline __attribute__((always_inline)) void launch_by(const struct grt_launches *l, uint32_t image,
+							    const struct grt_launch_entry *e,
+							    struct grt_launch *out)
 {
 	const struct caller *c = &l->caller[e->caller];
 
@@ -271,8 +277,8 @@ static void launch_by(const struct grt_launches *l, uint32_t image, const struct
 	};
 }
 
-static void launch_of(const struct grt_launches *l, const struct grt_launch_page *p, uint64_t correlation,
-		      int place, struct grt_launch *out)
+static inline void launch_of(const struct grt_launches *l, const struct grt_launch_page *p,
+			     uint64_t correlation, int place, struct grt_launch *out)
 {
 	launch_by(l, p->image, &p->entry[place], out);
 	out->correlation = correlation;
@@ -312,7 +318,7 @@ static bool is_by_gpu(const struct grt_event *e)
  * Return: whether an event is outside of the examined time: by the time of the work if it is known, else by
  * that of the event.
  */
-static bool is_outside(const struct grt_launches *l, const struct grt_event *e)
+static inline bool is_outside(const struct grt_launches *l, const struct grt_event *e)
 {
 	uint64_t start, end;
 
@@ -561,13 +567,11 @@ static int take_unnumbered(struct grt_launches *l, uint32_t image, const struct 
 static int launches_take_launch(struct grt_launches *l, const struct grt_ev_launch *e)
 {
 	struct grt_image *i = grt_images_of(&l->images, &e->e);
-	const struct grt_cuda_call *row = grt_cuda_call(e->call);
 	bool failed = e->result != 0, captured = e->e.flags & GRT_FLAG_CAPTURED;
 	struct caller c = {.tid = e->e.tid,
 			   .context = e->context,
 			   .range = e->range,
 			   .call = e->call,
-			   .kind = row ? row->kind : GRT_CUDA_KIND_NONE,
 			   .failed = failed,
 			   .captured = captured,
 			   .how = (uint32_t)e->call << 2 | (uint32_t)failed << 1 | captured};

@@ -139,7 +139,7 @@ static int rollup_list(struct grt_steps *s, struct rollup_rank *r, uint32_t clas
 	r->item = calloc((size_t)p->works - from + 1, sizeof(*r->item));
 	if (!r->item)
 		return -ENOMEM;
-	for (uint32_t i = from; i < p->works && p->work[i].gpu == rank->gpu; i++) {
+	for (uint32_t i = from; i < p->works && p->work[i].gpu == rank->gpu; i = grt_step_log_next(p, i)) {
 		struct rollup_item *item = &r->item[r->n];
 
 		if (class != UINT32_MAX && p->work[i].class != class)

@@ -51,11 +51,14 @@ static __attribute__((noinline)) int step_log_add_call(struct grt_step_log *l, c
 		p->over++;
 		return 0;
 	}
-	if (grt_grow(&p->call, &p->call_room, p->calls + 1, 64))
-		return -ENOMEM;
-	p->call[p->calls++] = (struct grt_step_call){
-		.begin = e->begin, .end = e->e.time, .tid = e->e.tid, .node = e->node, .call = e->call};
-	return 0;
+	p->calls++;
+	return grt_spill_add(&p->call_bytes,
+			     &(struct grt_step_call){.begin = e->begin,
+						     .end = e->e.time,
+						     .tid = e->e.tid,
+						     .node = e->node,
+						     .call = e->call},
+			     sizeof(struct grt_step_call));
 }
 
 /* ----------------------------------------------------------------- work */
@@ -68,10 +71,8 @@ static int step_log_add_work(struct grt_step_process *p, const struct grt_step_w
 		p->over++;
 		return 0;
 	}
-	if (grt_grow(&p->work, &p->work_room, p->works + 1, 64))
-		return -ENOMEM;
-	p->work[p->works++] = *w;
-	return 0;
+	p->works++;
+	return grt_spill_add(&p->work_bytes, w, sizeof(*w));
 }
 
 int grt_step_log_work(struct grt_step_log *l, const struct grt_event *e, const struct grt_image *image,
@@ -219,16 +220,18 @@ static int step_log_by_range(const void *a, const void *b)
 	return grt_compare(x->begin, y->begin);
 }
 
-/* Sorts an array, which often is in order already. */
-static void step_log_order(void *array, uint32_t n, size_t size, int (*compare)(const void *a, const void *b))
+/* Sorts an array of @p, which often is in order already. */
+static void step_log_order(const struct grt_step_process *p, void *array, uint32_t n, size_t size,
+			   int (*compare)(const void *a, const void *b))
 {
 	const char *at = array;
 
-	for (uint32_t i = 1; i < n; i++, at += size)
+	for (uint32_t i = 1; i < n; i = grt_step_log_next(p, i), at += size)
 		if (compare(at, at + size) > 0) {
 			qsort(array, n, size, compare);
-			return;
+			break;
 		}
+	grt_step_log_leave(p);
 }
 
 uint32_t grt_step_log_first_call(const struct grt_step_process *p, uint64_t from)
@@ -308,22 +311,24 @@ static void step_log_join(struct grt_step_process *p, struct grt_step_work *w, u
 
 static int step_log_sort_process(struct grt_step_process *p)
 {
-	uint8_t *known = calloc((size_t)p->image->strings + 1, 1);
+	int ret = grt_spill_use(&p->call_bytes, &p->call) ?: grt_spill_use(&p->work_bytes, &p->work);
+	uint8_t *known = ret ? NULL : calloc((size_t)p->image->strings + 1, 1);
 	uint32_t near = 0;
 
 	if (!known)
-		return -ENOMEM;
-	step_log_order(p->call, p->calls, sizeof(*p->call), step_log_by_begin);
-	step_log_order(p->work, p->works, sizeof(*p->work), step_log_by_start);
-	step_log_order(p->range, p->ranges, sizeof(*p->range), step_log_by_range);
+		return ret ?: -ENOMEM;
+	step_log_order(p, p->call, p->calls, sizeof(*p->call), step_log_by_begin);
+	step_log_order(p, p->work, p->works, sizeof(*p->work), step_log_by_start);
+	step_log_order(p, p->range, p->ranges, sizeof(*p->range), step_log_by_range);
 	grt_nccl_log_sort(&p->nccl);
-	for (uint32_t i = 0; i < p->works; i++) {
+	for (uint32_t i = 0; i < p->works; i = grt_step_log_next(p, i)) {
 		if (p->work[i].class != GRT_STEP_COPIES)
 			p->work[i].class = step_log_class(p->image, p->work[i].name, known);
 		if (p->work[i].replayed && p->nccl.ops && p->work[i].class == GRT_STEP_COMMUNICATES)
 			p->work[i].key = grt_nccl_log_source(&p->nccl, p->work[i].key);
 		step_log_join(p, &p->work[i], &near);
 	}
+	grt_step_log_leave(p);
 	free(known);
 	return 0;
 }
@@ -361,8 +366,8 @@ void grt_step_log_free(struct grt_step_log *l)
 	if (!l)
 		return;
 	for (uint32_t i = 0; i < l->processes; i++) {
-		free(l->process[i].call);
-		free(l->process[i].work);
+		grt_spill_free(&l->process[i].call_bytes);
+		grt_spill_free(&l->process[i].work_bytes);
 		free(l->process[i].range);
 		grt_nccl_log_free(&l->process[i].nccl);
 	}

@@ -3,14 +3,15 @@
  * The calls of each process of a CUDA recording, and the GPU work for them, in
  * order of time: steps and collectives are found in this log.
  *
- * Memory is 88 bytes for a call with its work, 32 for a range of NVTX, for at most
- * GRT_STEP_LOG_MAX of each in a process; further ones are counted.
+ * A call with its work takes 88 bytes, a range of NVTX 32, for at most GRT_STEP_LOG_MAX of each in a process;
+ * further ones are counted. Of many calls and work, most is in a file, see base/spill.h.
  */
 #ifndef GRT_CUDA_STEP_LOG_H
 #define GRT_CUDA_STEP_LOG_H
 
 #include <grtrace/grtrace.h>
 
+#include "base/spill.h"
 #include "launches.h"
 #include "nccl_log.h"
 
@@ -75,8 +76,9 @@ struct grt_step_range {
 /**
  * struct grt_step_process - a process image; its arrays are in order after grt_step_log_sort()
  * @image: NULL: unknown
- * @call: sorted by begin
- * @work: sorted by device and start
+ * @call: sorted by begin; NULL before that
+ * @work: sorted by device and start; NULL before that. Go through it by grt_step_log_next()
+ * @call_bytes, @work_bytes: what both are made of
  * @range: sorted by begin; ranges that are completely in the requested time
  * @nccl: its collectives
  * @over: calls, work and ranges beyond GRT_STEP_LOG_MAX
@@ -84,9 +86,11 @@ struct grt_step_range {
 struct grt_step_process {
 	const struct grt_image *image;
 	struct grt_step_call *call;
-	uint32_t calls, call_room;
+	uint32_t calls;
 	struct grt_step_work *work;
-	uint32_t works, work_room;
+	uint32_t works;
+	struct grt_spill call_bytes;
+	struct grt_spill work_bytes;
 	struct grt_step_range *range;
 	uint32_t ranges, range_room;
 	struct grt_nccl_log nccl;
@@ -127,6 +131,24 @@ const char *grt_step_log_uuid(struct grt_step_log *l, uint32_t process, uint32_t
 
 /** grt_step_log_count - counts of launches and work */
 struct grt_launches_count grt_step_log_count(const struct grt_step_log *l);
+
+/* As many calls or work as have up to GRT_SPILL_BYTES. */
+#define GRT_STEP_LOG_NEAR (GRT_SPILL_BYTES / 64)
+
+/** grt_step_log_leave - earlier calls and work are not needed soon */
+static inline void grt_step_log_leave(const struct grt_step_process *p)
+{
+	grt_spill_leave(&p->call_bytes);
+	grt_spill_leave(&p->work_bytes);
+}
+
+/** grt_step_log_next - the next work, or call, of those who go through all */
+static inline uint32_t grt_step_log_next(const struct grt_step_process *p, uint32_t i)
+{
+	if (!(++i % GRT_STEP_LOG_NEAR))
+		grt_step_log_leave(p);
+	return i;
+}
 
 /** grt_step_log_first_work - the first work of a device that starts at or after a moment; @p->works: none */
 uint32_t grt_step_log_first_work(const struct grt_step_process *p, uint32_t gpu, uint64_t from);

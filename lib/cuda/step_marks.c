@@ -66,7 +66,7 @@ static int list_launches(struct grt_step_marks *m, const struct grt_step_process
 	m->launch = calloc((size_t)p->calls + 1, sizeof(*m->launch));
 	if (!m->launch)
 		return -ENOMEM;
-	for (uint32_t i = 0; i < p->calls; i++)
+	for (uint32_t i = 0; i < p->calls; i = grt_step_log_next(p, i))
 		if (p->call[i].works)
 			m->launch[m->launches++] = i;
 	return 0;
@@ -171,7 +171,7 @@ static int row_make(struct row *r, const struct grt_step_marks *m, const struct 
 	r->line = calloc((size_t)p->image->nodes + 1, sizeof(*r->line));
 	if (!r->symbol || !r->line)
 		return -ENOMEM;
-	for (uint32_t i = 0; i < m->launches && !ret; i++)
+	for (uint32_t i = 0; i < m->launches && !ret; i = grt_step_log_next(p, i))
 		ret = row_add(r, p->image, &p->call[m->launch[i]], by_line);
 	return ret ? ret : row_index(r);
 }
@@ -277,7 +277,7 @@ static uint32_t ends_of_site(const struct sites *s, const struct grt_step_proces
 	uint32_t n = 0, tid = 0, last = 0;
 	bool within = false;
 
-	for (uint32_t i = 0; i < m->launches; i++) {
+	for (uint32_t i = 0; i < m->launches; i = grt_step_log_next(p, i)) {
 		const struct grt_step_call *c = &p->call[m->launch[i]];
 		bool is = site_of(s, p, m, i) == site;
 

@@ -100,7 +100,8 @@ void grt_step_parts_between(const struct grt_step_process *p, uint32_t gpu, cons
 	struct walk w = {.cut = cut, .cuts = cuts, .out = out};
 
 	memset(out, 0, cuts ? (cuts - 1) * sizeof(*out) : 0);
-	for (uint32_t i = grt_step_log_first_work(p, gpu, 0); i < p->works && p->work[i].gpu == gpu; i++) {
+	for (uint32_t i = grt_step_log_first_work(p, gpu, 0); i < p->works && p->work[i].gpu == gpu;
+	     i = grt_step_log_next(p, i)) {
 		const struct grt_step_work *k = &p->work[i];
 
 		walk_to(&w, k->start);
@@ -117,7 +118,7 @@ static uint64_t *find_ends(const struct grt_step_process *p)
 {
 	uint64_t *end = calloc((size_t)p->calls + 1, sizeof(*end));
 
-	for (uint32_t i = 0; end && i < p->works; i++)
+	for (uint32_t i = 0; end && i < p->works; i = grt_step_log_next(p, i))
 		if (p->work[i].call != UINT32_MAX && end[p->work[i].call] < p->work[i].end)
 			end[p->work[i].call] = p->work[i].end;
 	return end;
@@ -238,7 +239,7 @@ static int add_ranks(struct grt_steps *s, uint32_t process, const uint64_t *mome
 	uint32_t gpus = 0, last = UINT32_MAX;
 	int ret = 0;
 
-	for (uint32_t i = 0; i < p->works && gpus < GPUS_MAX && !ret; i++) {
+	for (uint32_t i = 0; i < p->works && gpus < GPUS_MAX && !ret; i = grt_step_log_next(p, i)) {
 		if (p->work[i].class == GRT_STEP_COPIES || (gpus && p->work[i].gpu == last))
 			continue;
 		last = p->work[i].gpu;
@@ -358,7 +359,8 @@ static const struct grt_step_work *find_idle(const struct grt_step_process *p, u
 	const struct grt_step_work *best = NULL;
 	uint64_t reached = from, most = 0;
 
-	for (uint32_t i = grt_step_log_first_work(p, gpu, 0); i < p->works && p->work[i].gpu == gpu; i++) {
+	for (uint32_t i = grt_step_log_first_work(p, gpu, 0); i < p->works && p->work[i].gpu == gpu;
+	     i = grt_step_log_next(p, i)) {
 		const struct grt_step_work *w = &p->work[i];
 
 		if (w->start > to)
@@ -395,7 +397,7 @@ static void sum_names(const struct grt_step_process *p, uint32_t gpu, unsigned i
 		      uint64_t to, int64_t sign, int64_t *sum)
 {
 	for (uint32_t i = grt_step_log_first_work(p, gpu, from);
-	     i < p->works && p->work[i].gpu == gpu && p->work[i].start < to; i++)
+	     i < p->works && p->work[i].gpu == gpu && p->work[i].start < to; i = grt_step_log_next(p, i))
 		if (p->work[i].class == class && p->work[i].name <= p->image->strings)
 			sum[p->work[i].name] += sign * (int64_t)(p->work[i].end - p->work[i].start);
 }

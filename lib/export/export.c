@@ -57,11 +57,16 @@ const struct grt_export_row *grt_export_find_ending(const char *path)
 static int export_on_event(struct grt_consumer *c, const struct grt_event *e, uint32_t cpu)
 {
 	struct grt_export *x = (struct grt_export *)c;
-	enum grt_class class = e->type < GRT_EV_MAX ? grt_class_of[e->type] : GRT_CLASS_unknown;
+	enum grt_class class;
 
 	x->shown = !x->session->filter || x->session->filter->shown;
-	/* what is there to join others is not what was asked for */
-	x->events += x->shown || (x->filter && class != GRT_CLASS_job && class != GRT_CLASS_wait);
+	if (x->shown) {
+		x->events++;
+	} else if (x->filter) {
+		/* what is there to join others is not what was asked for */
+		class = e->type < GRT_EV_MAX ? grt_class_of[e->type] : GRT_CLASS_unknown;
+		x->events += class != GRT_CLASS_job && class != GRT_CLASS_wait;
+	}
 	return x->format->event(x, e, cpu);
 }
 

@@ -129,12 +129,15 @@ static uint8_t *put_defaults(uint8_t *p, const struct sequence *s, uint32_t trac
 /* Writes the defaults of a sequence, which precede all its packets. */
 static uint8_t *begin_sequence(uint8_t *p, struct sequence *s, uint32_t track)
 {
-	uint8_t *packet = p = grt_pb_open(p, TRACE_PACKET), *head = s->head;
+	uint8_t *packet = p = grt_pb_open(p, TRACE_PACKET), *head = s->head, *end;
 
 	s->begun = true;
 	head = grt_pb_number(head, PACKET_SEQUENCE_ID, track + 1);
 	head = grt_pb_number(head, PACKET_SEQUENCE_FLAGS, NEEDS_STATE);
 	s->head_bytes = (uint8_t)(head - s->head);
+	end = head = grt_pb_open(head, PACKET_TRACK_EVENT);
+	head = grt_pb_close(end, grt_pb_number(head, EVENT_TYPE, TYPE_SLICE_END));
+	s->end_bytes = (uint8_t)(head - s->head - s->head_bytes);
 	p = grt_pb_number(p, PACKET_SEQUENCE_ID, track + 1);
 	p = grt_pb_number(p, PACKET_SEQUENCE_FLAGS, STATE_CLEARED);
 	p = grt_pb_number(p, PACKET_FIRST_ON_SEQUENCE, 1);
@@ -277,19 +280,26 @@ static uint8_t *put_new_names(const struct perfetto *f, uint8_t *p, struct seque
 	return p == start ? before : grt_pb_close(start, p);
 }
 
-static uint8_t *put_annotation(uint8_t *p, const struct grt_track_arg *a)
+/* Writes a number's value up to the number itself. */
+static uint8_t *put_annotation_head(uint8_t *p, const struct grt_track_arg *a)
 {
 	static const uint8_t fields[] = {[GRT_TRACK_U64] = ANNOTATION_UINT,
 					 [GRT_TRACK_HEX] = ANNOTATION_POINTER,
 					 [GRT_TRACK_S64] = ANNOTATION_INT,
 					 [GRT_TRACK_BOOL] = ANNOTATION_BOOL};
-	uint8_t *start = p = grt_pb_open(p, EVENT_ANNOTATIONS);
 
 	p = grt_pb_number(p, ANNOTATION_NAME_IID, a->id + 1U);
-	if (a->kind == GRT_TRACK_TEXT)
-		p = perfetto_put_text(p, ANNOTATION_STRING, a->text, a->length < 400 ? a->length : 400);
-	else
-		p = grt_pb_number(p, fields[a->kind], a->number);
+	return grt_pb_key(p, fields[a->kind], GRT_PB_VARINT);
+}
+
+static uint8_t *put_annotation(uint8_t *p, const struct grt_track_arg *a)
+{
+	uint8_t *start = p = grt_pb_open(p, EVENT_ANNOTATIONS);
+
+	if (a->kind != GRT_TRACK_TEXT)
+		return grt_pb_close(start, grt_pb_varint(put_annotation_head(p, a), a->number));
+	p = grt_pb_number(p, ANNOTATION_NAME_IID, a->id + 1U);
+	p = perfetto_put_text(p, ANNOTATION_STRING, a->text, a->length < 400 ? a->length : 400);
 	return grt_pb_close(start, p);
 }
 
@@ -305,15 +315,20 @@ static uint8_t *put_correlation(uint8_t *p, const struct grt_track_item *i)
 	return grt_pb_close(start, p);
 }
 
+static uint8_t *put_name(uint8_t *p, const struct grt_track_item *i)
+{
+	if (!i->name)
+		return p;
+	p = grt_pb_number(p, EVENT_CATEGORY_IIDS, i->category + 1U);
+	return grt_pb_number(p, EVENT_NAME_IID, i->name);
+}
+
 static uint8_t *perfetto_put_body(uint8_t *p, unsigned int type, const struct grt_track_item *i)
 {
 	p = grt_pb_number(p, EVENT_TYPE, type);
 	if (type == TYPE_COUNTER)
 		return grt_pb_number(p, EVENT_COUNTER_VALUE, (uint64_t)i->value);
-	if (i->name) {
-		p = grt_pb_number(p, EVENT_CATEGORY_IIDS, i->category + 1U);
-		p = grt_pb_number(p, EVENT_NAME_IID, i->name);
-	}
+	p = put_name(p, i);
 	for (unsigned int n = 0; n < i->args; n++)
 		p = put_annotation(p, &i->arg[n]);
 	return i->flow_out || i->waits ? put_correlation(p, i) : p;
@@ -335,14 +350,58 @@ static uint8_t *put_item(const struct perfetto *f, uint8_t *p, struct sequence *
 	return grt_pb_close(packet, grt_pb_close(event, p));
 }
 
-static uint8_t *put_slice_end(uint8_t *p, struct sequence *s, const struct grt_track_item *i)
+static inline __attribute__((always_inline)) uint8_t *put_slice_end(uint8_t *p, struct sequence *s,
+								    const struct grt_track_item *i)
 {
-	uint8_t *packet = p = grt_pb_open(p, TRACE_PACKET), *event;
+	uint8_t *packet = p = grt_pb_open(p, TRACE_PACKET);
 
-	p = perfetto_put_head(p, s, i->end);
-	event = p = grt_pb_open(p, PACKET_TRACK_EVENT);
-	p = grt_pb_number(p, EVENT_TYPE, TYPE_SLICE_END);
-	return grt_pb_close(packet, grt_pb_close(event, p));
+	/* its event is behind the head */
+	return grt_pb_close(packet, perfetto_put_head(p, s, i->end) + s->end_bytes);
+}
+
+/* ------------------------------------------------- slices like the one before */
+
+_Static_assert(PERFETTO_BODY >= 4 * GRT_PB_MESSAGE_MAX - 8, "a begin up to its number has room");
+
+/* The calls of a thread differ in their times and one number: the other bytes are stored. */
+static void keep_body(struct sequence *s, const struct grt_track_item *i)
+{
+	uint8_t *value, *p = grt_pb_number(s->body, EVENT_TYPE, TYPE_SLICE_BEGIN);
+
+	s->body_bytes = 0;
+	if (!has_same_names(s, i) || i->arg->kind == GRT_TRACK_TEXT)
+		return;
+	value = p = grt_pb_open(put_name(p, i), EVENT_ANNOTATIONS);
+	p = put_annotation_head(p, i->arg);
+	s->body_kind = i->arg->kind;
+	s->body_value = (uint8_t)(p - value);
+	s->body_bytes = (uint8_t)(p - s->body);
+}
+
+/* Whether put_like_last() can write it. */
+static inline bool is_like_last(const struct sequence *s, const struct grt_track_item *i)
+{
+	return i->kind == GRT_ITEM_SLICE && s->body_bytes && has_same_names(s, i) &&
+	       i->arg->kind == s->body_kind && !i->waits;
+}
+
+/* Writes both packets of a slice. All lengths are below 128. */
+static inline uint8_t *put_like_last(uint8_t *p, struct sequence *s, const struct grt_track_item *i)
+{
+	uint8_t *packet = p = grt_pb_open(p, TRACE_PACKET), *event, *flow;
+
+	event = p = grt_pb_open(perfetto_put_head(p, s, i->time), PACKET_TRACK_EVENT);
+	memcpy(p, s->body, sizeof(s->body));
+	p = grt_pb_varint(p + s->body_bytes, i->arg->number);
+	event[s->body_bytes - s->body_value - 1] = (uint8_t)(p - event - s->body_bytes + s->body_value);
+	if (i->flow_out) {
+		flow = p = grt_pb_open(p, EVENT_GPU_CORRELATION);
+		p = grt_pb_number_wide(p, CORRELATION_SUBMITTED, i->flow_out);
+		flow[-1] = (uint8_t)(p - flow);
+	}
+	event[-1] = (uint8_t)(p - event);
+	packet[-1] = (uint8_t)(p - packet);
+	return put_slice_end(p, s, i);
 }
 
 static void see_time(struct perfetto *f, const struct grt_track_item *i)
@@ -356,20 +415,17 @@ static void see_time(struct perfetto *f, const struct grt_track_item *i)
 		f->last = end;
 }
 
-static int perfetto_on_item(void *arg, const struct grt_track_item *i)
+/* Writes an item that is not like the one before. Return: 0 or a negative errno */
+static __attribute__((noinline)) int put_other(struct perfetto *f, struct sequence *s,
+					       const struct grt_track_item *i)
 {
 	static const uint8_t types[] = {[GRT_ITEM_BEGIN] = TYPE_SLICE_BEGIN,
 					[GRT_ITEM_END] = TYPE_SLICE_END,
 					[GRT_ITEM_SLICE] = TYPE_SLICE_BEGIN,
 					[GRT_ITEM_INSTANT] = TYPE_INSTANT,
 					[GRT_ITEM_COUNTER] = TYPE_COUNTER};
-	struct perfetto *f = arg;
-	struct sequence *s = find_sequence(f, i->track);
 	uint8_t *p = perfetto_room(f, 2 * ITEM_MAX);
 
-	if (!s)
-		return -ENOMEM;
-	see_time(f, i);
 	if (!s->timed)
 		p = begin_clock(p, s, i->track, i->time);
 	if (s->queue && i->kind == GRT_ITEM_SLICE) {
@@ -377,8 +433,27 @@ static int perfetto_on_item(void *arg, const struct grt_track_item *i)
 		return p ? perfetto_take(f, p) : -ENOMEM;
 	}
 	p = put_item(f, p, s, types[i->kind], i);
-	if (p && i->kind == GRT_ITEM_SLICE)
+	if (p && i->kind == GRT_ITEM_SLICE) {
 		p = put_slice_end(p, s, i);
+		keep_body(s, i);
+	}
+	return p ? perfetto_take(f, p) : -ENOMEM;
+}
+
+static int perfetto_on_item(void *arg, const struct grt_track_item *i)
+{
+	struct perfetto *f = arg;
+	struct sequence *s = find_sequence(f, i->track);
+	uint8_t *p;
+
+	if (!s)
+		return -ENOMEM;
+	see_time(f, i);
+	if (is_like_last(s, i))
+		return perfetto_take(f, put_like_last(perfetto_room(f, 2 * ITEM_MAX), s, i));
+	if (!s->queue || !s->timed || i->kind != GRT_ITEM_SLICE)
+		return put_other(f, s, i);
+	p = perfetto_put_work(f, perfetto_room(f, 2 * ITEM_MAX), s, i);
 	return p ? perfetto_take(f, p) : -ENOMEM;
 }
 
@@ -541,6 +616,7 @@ static void perfetto_free(struct grt_export *x)
 	}
 	free(f->sequence);
 	free(f->work);
+	free(f->samples);
 	grt_keyed_free(&f->contexts);
 	perfetto_stacks_free(f->stacks);
 	grt_outbuf_fini(&f->out);

@@ -19,7 +19,7 @@
 #define BATCH_BYTES (1U << 20)
 
 /** enum later_kind - what an entry is; LATER_BEYOND: an event outside of the time that is drawn */
-enum later_kind { LATER_EVENT, LATER_BEYOND, LATER_PACKET, LATER_BYTES };
+enum later_kind { LATER_EVENT, LATER_SAMPLE, LATER_BEYOND, LATER_PACKET, LATER_BYTES };
 
 /** struct later_entry - followed by @size bytes, and what makes their number one of whole words */
 struct later_entry {
@@ -41,12 +41,14 @@ struct later_batch {
  * struct perfetto_later - what waits
  * @to: the export
  * @collected: by the reader's thread; @drawn: by the thread of @relay while it has it
+ * @size: of each type's record; 0: it is unknown
  */
 struct perfetto_later {
 	struct perfetto *to;
 	struct later_batch collected;
 	struct later_batch drawn;
 	struct grt_relay relay;
+	uint16_t size[GRT_EV_MAX];
 };
 
 /* ---------------------------------------------------------------- drawing */
@@ -72,6 +74,8 @@ static int draw_entry(struct perfetto *f, const struct later_entry *entry)
 	switch ((enum later_kind)entry->kind) {
 	case LATER_EVENT:
 		break;
+	case LATER_SAMPLE:
+		return perfetto_put_sample(f, what);
 	case LATER_BEYOND:
 		return tracks_remember(f->tracks, what);
 	case LATER_PACKET:
@@ -152,18 +156,31 @@ static inline __attribute__((always_inline)) int collect(struct perfetto_later *
 
 	if (!entry)
 		return l->drawn.ret;
-	memcpy(entry + 1, what, size);
+	/* for sizes that are known here, compilers make no call */
+	if (size == sizeof(struct grt_ev_launch))
+		memcpy(entry + 1, what, sizeof(struct grt_ev_launch));
+	else if (size == sizeof(struct grt_ev_gpu_kernel))
+		memcpy(entry + 1, what, sizeof(struct grt_ev_gpu_kernel));
+	else
+		memcpy(entry + 1, what, size);
 	later_take(l, entry, kind, size);
 	return 0;
 }
 
 int perfetto_later_event(struct perfetto *f, const struct grt_event *e, bool beyond)
 {
-	if (!f->later)
+	struct perfetto_later *l = f->later;
+	uint32_t size;
+
+	if (!l)
 		return beyond ? tracks_remember(f->tracks, e) : grt_tracks_event(f->tracks, e);
-	if (e->type >= GRT_EV_MAX || !grt_event_table[e->type].name)
-		return 0;
-	return collect(f->later, beyond ? LATER_BEYOND : LATER_EVENT, e, grt_event_table[e->type].size);
+	size = e->type < GRT_EV_MAX ? l->size[e->type] : 0;
+	return size ? collect(l, beyond ? LATER_BEYOND : LATER_EVENT, e, size) : 0;
+}
+
+int perfetto_later_sample(struct perfetto *f, const struct perfetto_sample *s)
+{
+	return f->later ? collect(f->later, LATER_SAMPLE, s, sizeof(*s)) : perfetto_put_sample(f, s);
 }
 
 int perfetto_later_packet(struct perfetto *f, const struct grt_packet *p)
@@ -204,6 +221,8 @@ int perfetto_later_new(struct perfetto *f)
 	l->to = f;
 	l->collected.bytes = malloc(BATCH_BYTES);
 	l->drawn.bytes = malloc(BATCH_BYTES);
+	for (unsigned int type = 0; type < GRT_EV_MAX; type++)
+		l->size[type] = grt_event_table[type].name ? grt_event_table[type].size : 0;
 	grt_relay_init(&l->relay, later_work, l);
 	return l->collected.bytes && l->drawn.bytes ? 0 : -ENOMEM;
 }

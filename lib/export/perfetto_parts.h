@@ -54,8 +54,10 @@ enum { INTERNED_IID = 1, INTERNED_NAME = 2 };
 
 _Static_assert(ITEM_MAX < GRT_OUTBUF_ROOM / 2, "a slice is two items");
 
-/* Maximum size of a sequence's id and flags. This many bytes are always copied. */
+/* Maximum size of a sequence's id and flags, and of a slice's end. This many bytes are always copied. */
 #define PERFETTO_HEAD 16U
+/* The same for an item up to its value's number. */
+#define PERFETTO_BODY 32U
 
 /** struct perfetto_seen - a set of numbers */
 struct perfetto_seen {
@@ -66,10 +68,14 @@ struct perfetto_seen {
 /**
  * struct sequence - the state of a packet sequence, as its reader has it
  * @last: time stamp of its last packet
- * @head: the @head_bytes bytes that follow the time stamp in each of its packets
+ * @head: the @head_bytes bytes that follow the time stamp in each of its packets, and behind them the
+ *	@end_bytes of the event that ends a slice
  * @args, @categories: bit sets of the interned names of values, and of the interned categories
  * @names, @kernels, @contexts: the interned numbers of each kind
  * @last_name, @last_category, @last_arg: of the last item with one value that was written with its names
+ * @body: the bytes of a slice's begin like it, up to the value's number; @body_bytes: 0: there are none
+ * @body_kind: enum grt_track_value of it
+ * @body_value: bytes of the value's message among them, up to its number
  * @queue: number of its queue; 0: it is not the sequence of a queue
  * @gpu, @context, @pid, @hip: of the queue, as in struct grt_track
  * @renamed: how often the queue's name changed
@@ -81,6 +87,7 @@ struct sequence {
 	uint64_t last;
 	uint8_t head[PERFETTO_HEAD];
 	uint8_t head_bytes;
+	uint8_t end_bytes;
 	uint64_t args[GRT_TRACK_ARG_IDS_MAX / 64];
 	uint64_t categories;
 	struct perfetto_seen names;
@@ -89,6 +96,10 @@ struct sequence {
 	uint32_t last_name;
 	uint16_t last_arg;
 	uint8_t last_category;
+	uint8_t body_kind;
+	uint8_t body_bytes;
+	uint8_t body_value;
+	uint8_t body[PERFETTO_BODY];
 	uint32_t queue;
 	uint32_t gpu;
 	uint32_t context;
@@ -118,7 +129,19 @@ enum perfetto_role {
 };
 
 struct perfetto_later;
+struct perfetto_samples;
 struct perfetto_stacks;
+
+/** struct perfetto_sample - a stack sample; @time: of the call; @node: number of its callstack */
+struct perfetto_sample {
+	uint64_t time;
+	uint64_t weight;
+	uint32_t node;
+	uint32_t pid;
+	uint32_t tid;
+};
+
+_Static_assert(sizeof(struct perfetto_sample) % 8 == 0, "as records are");
 struct perfetto_work;
 
 /**
@@ -128,7 +151,7 @@ struct perfetto_work;
  * @contexts: maps a pid and the number of a context in the process to a number of the file
  * @role: the role of a value, by number of its name
  * @work: packets of earlier work, see perfetto_work.c; NULL: none so far
- * @stacks: the stack samples
+ * @stacks: the stack samples; @samples: what they are written with
  * @later: what the thread draws that owns all other members until perfetto_later_settle(); NULL: everything
  *is drawn at once
  */
@@ -142,6 +165,7 @@ struct perfetto {
 	uint32_t sequences;
 	struct grt_keyed contexts;
 	struct perfetto_work *work;
+	struct perfetto_samples *samples;
 	uint64_t first;
 	uint64_t last;
 	bool has_first;
@@ -242,6 +266,9 @@ int perfetto_later_packet(struct perfetto *f, const struct grt_packet *p);
 uint8_t *perfetto_later_room(struct perfetto *f, size_t bytes);
 int perfetto_later_take(struct perfetto *f, const uint8_t *end);
 
+/* Writes a stack sample, see perfetto_put_sample(). Return: as perfetto_later_event() */
+int perfetto_later_sample(struct perfetto *f, const struct perfetto_sample *s);
+
 /* Waits until everything is drawn. Return: 0 or a negative errno */
 int perfetto_later_settle(struct perfetto *f);
 
@@ -258,6 +285,9 @@ void perfetto_stacks_within(struct perfetto_stacks *s, uint64_t from, uint64_t t
 
 /* Processes an event. Return: 0 or a negative errno */
 int perfetto_stacks_event(struct perfetto_stacks *s, const struct grt_event *e);
+
+/* Writes a sample whose callstack is defined. Return: 0 or a negative errno */
+int perfetto_put_sample(struct perfetto *f, const struct perfetto_sample *sample);
 
 /* Processes the end of the trace. Return: 0 or a negative errno */
 int perfetto_stacks_end(struct perfetto_stacks *s);

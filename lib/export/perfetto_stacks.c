@@ -27,8 +27,18 @@ enum { CALLSTACK_FRAMES = 2 };
 
 /* Number of recent pairs of stack and work that are remembered; the stacks of older pairs are built again. */
 #define FOUND_MAX 262144U
-/* Of these, the most recent ones are found by a simple hash. */
+/* Of these, copies of the most recent ones are found by a simple hash. */
 #define FOUND_NEAR 1024U
+
+/** struct near_stack - a pair as in struct perfetto_stacks; @at: number of its node, which is a callstack; 0:
+ * none */
+struct near_stack {
+	uint32_t image;
+	uint32_t node;
+	uint32_t type;
+	uint32_t name;
+	uint32_t at;
+};
 
 /* Maximum size of an encoded thread; this many bytes are always copied. */
 #define TASK_MAX 32U
@@ -50,11 +60,10 @@ struct perfetto_task {
  * struct perfetto_stacks - the samples
  * @tree: all stacks; a node is a callstack
  * @found: maps process image, stack and work to the number of the node
- * @near: for grt_keyed_near()
+ * @near: those that came last
  * @stacks, @frames: nodes and frames that are interned
  * @path: frames of a stack, innermost first
- * @head, @head_bytes: the beginning of each sample, up to the key of its time
- * @task: threads of the last samples
+ * @samples: number of them
  */
 struct perfetto_stacks {
 	struct perfetto *to;
@@ -62,16 +71,24 @@ struct perfetto_stacks {
 	struct grt_image_frames *image_frames;
 	struct grt_stacks *tree;
 	struct grt_keyed found;
-	uint32_t near[FOUND_NEAR];
+	struct near_stack near[FOUND_NEAR];
 	struct perfetto_seen stacks;
 	struct perfetto_seen frames;
 	uint32_t *path;
 	uint32_t room;
+	uint64_t samples;
+	bool begun;
+};
+
+/**
+ * struct perfetto_samples - what samples are written with, by the thread that draws
+ * @head, @head_bytes: the beginning of each sample, up to the key of its time
+ * @task: threads of the last samples
+ */
+struct perfetto_samples {
 	uint8_t head[HEAD_MAX];
 	uint8_t head_bytes;
 	struct perfetto_task task[TASKS];
-	uint64_t samples;
-	bool begun;
 };
 
 static uint8_t *begin_stack_packet(uint8_t *p, uint8_t **packet, unsigned int flags)
@@ -81,7 +98,7 @@ static uint8_t *begin_stack_packet(uint8_t *p, uint8_t **packet, unsigned int fl
 	return grt_pb_number(p, PACKET_SEQUENCE_FLAGS, flags);
 }
 
-static void set_head(struct perfetto_stacks *s)
+static void set_head(struct perfetto_samples *s)
 {
 	uint8_t *p = grt_pb_number(s->head, PACKET_SEQUENCE_ID, STACK_SEQUENCE);
 
@@ -97,7 +114,6 @@ static int begin_stacks(struct perfetto_stacks *s)
 	if (!p)
 		return perfetto_later_settle(s->to);
 	s->begun = true;
-	set_head(s);
 	p = begin_stack_packet(p, &packet, STATE_CLEARED);
 	p = grt_pb_number(p, PACKET_FIRST_ON_SEQUENCE, 1);
 	defaults = p = grt_pb_open(p, PACKET_DEFAULTS);
@@ -196,23 +212,39 @@ static int stack_of(struct perfetto_stacks *s, const struct grt_event *e, const 
 	return ret ?: grt_flame_put_leaf(s->tree, leaf, "GPU", text, len, at);
 }
 
-/* Looks the node up among those that were built before, or builds it. Return: 0 or -ENOMEM */
-static int find_stack(struct perfetto_stacks *s, const struct grt_event *e, const struct grt_image *image,
-		      uint32_t node, uint32_t *at)
+/*
+ * Looks the node up among those that were built before, or builds it, and defines it as a callstack
+ * @wanted: without @at. Return: 0 or a negative errno
+ */
+static __attribute__((noinline)) int find_stack(struct perfetto_stacks *s, const struct grt_event *e,
+						const struct grt_image *image,
+						const struct near_stack *wanted, struct near_stack *near)
 {
-	bool kernel = e->type == GRT_EV_GPU_KERNEL;
-	struct grt_key key = {{image->number, node, e->type,
-			       kernel ? ((const struct grt_ev_gpu_kernel *)e)->name
-				      : ((const struct grt_ev_gpu_copy *)e)->kind}};
-	uint32_t *near = &s->near[(node * 31 + (uint32_t)key.w[3]) % FOUND_NEAR];
-	void *found = grt_keyed_near(&s->found, *near, &key);
-	int ret = found ? 0 : grt_keyed_get_or_replace(&s->found, &key, NULL, &found);
+	struct grt_key key = {{image->number, wanted->node, wanted->type, wanted->name}};
+	void *found;
+	int known, ret = grt_keyed_get_or_replace(&s->found, &key, NULL, &found);
 
+	near->at = 0;
 	if (!ret && !*(uint32_t *)found)
-		ret = stack_of(s, e, image, node, found);
-	*at = ret ? 0 : *(uint32_t *)found;
-	*near = ret ? 0 : grt_keyed_number(found);
+		ret = stack_of(s, e, image, wanted->node, found);
+	if (ret)
+		return ret;
+	known = perfetto_sees(&s->stacks, *(uint32_t *)found);
+	ret = known < 0 ? known : known ? 0 : put_callstack(s, *(uint32_t *)found);
+	*near = *wanted;
+	near->at = ret ? 0 : *(uint32_t *)found;
 	return ret;
+}
+
+static inline struct near_stack *near_place(struct perfetto_stacks *s, const struct near_stack *wanted)
+{
+	return &s->near[(wanted->node * 31 + wanted->name) % FOUND_NEAR];
+}
+
+static inline bool is_near(const struct near_stack *near, const struct near_stack *wanted)
+{
+	return near->at && near->node == wanted->node && near->name == wanted->name &&
+	       near->image == wanted->image && near->type == wanted->type;
 }
 
 static __attribute__((noinline)) void set_task(struct perfetto_task *t, uint32_t pid, uint32_t tid)
@@ -227,7 +259,7 @@ static __attribute__((noinline)) void set_task(struct perfetto_task *t, uint32_t
 	t->tid = tid;
 }
 
-static uint8_t *put_task(struct perfetto_stacks *s, uint8_t *p, uint32_t pid, uint32_t tid)
+static uint8_t *put_task(struct perfetto_samples *s, uint8_t *p, uint32_t pid, uint32_t tid)
 {
 	struct perfetto_task *t = &s->task[tid % TASKS];
 
@@ -237,22 +269,19 @@ static uint8_t *put_task(struct perfetto_stacks *s, uint8_t *p, uint32_t pid, ui
 	return p + t->used;
 }
 
-static int put_sample(struct perfetto_stacks *s, const struct grt_launch *launch, uint32_t pid, uint32_t node,
-		      uint64_t weight)
+int perfetto_put_sample(struct perfetto *f, const struct perfetto_sample *sample)
 {
-	uint8_t *p = perfetto_later_room(s->to, 256), *packet, *sample;
+	struct perfetto_samples *s = f->samples;
+	uint8_t *p = perfetto_room(f, 256), *packet, *start;
 
-	if (!p)
-		return perfetto_later_settle(s->to);
 	packet = p = grt_pb_open(p, TRACE_PACKET);
 	memcpy(p, s->head, sizeof(s->head));
-	p = grt_pb_wide(p + s->head_bytes, launch->begin);
-	sample = p = grt_pb_open(p, PACKET_STACK_SAMPLE);
-	p = put_task(s, p, pid, launch->tid);
-	p = grt_pb_number(p, SAMPLE_CALLSTACK_IID, node);
-	p = grt_pb_number(p, SAMPLE_WEIGHT, weight);
-	s->samples++;
-	return perfetto_later_take(s->to, grt_pb_close(packet, grt_pb_close(sample, p)));
+	p = grt_pb_wide(p + s->head_bytes, sample->time);
+	start = p = grt_pb_open(p, PACKET_STACK_SAMPLE);
+	p = put_task(s, p, sample->pid, sample->tid);
+	p = grt_pb_number(p, SAMPLE_CALLSTACK_IID, sample->node);
+	p = grt_pb_number(p, SAMPLE_WEIGHT, sample->weight);
+	return perfetto_take(f, grt_pb_close(packet, grt_pb_close(start, p)));
 }
 
 static int on_stack_work(void *arg, const struct grt_event *e, const struct grt_image *image,
@@ -260,18 +289,25 @@ static int on_stack_work(void *arg, const struct grt_event *e, const struct grt_
 {
 	const struct grt_ev_gpu_kernel *x = (const struct grt_ev_gpu_kernel *)e;
 	struct perfetto_stacks *s = arg;
-	uint32_t node = 0;
-	int ret, known;
+	struct near_stack wanted, *near;
+	int ret;
 
 	if (e->type == GRT_EV_GPU_SYNC || !launch || !launch->node || !x->start || x->end < x->start)
 		return 0;
 	ret = s->begun ? 0 : begin_stacks(s);
-	ret = ret ?: find_stack(s, e, image, launch->node, &node);
-	known = ret ? ret : perfetto_sees(&s->stacks, node);
-	if (known < 0)
-		return known;
-	ret = known ? 0 : put_callstack(s, node);
-	return ret ?: put_sample(s, launch, e->pid, node, x->end - x->start);
+	wanted = (struct near_stack){
+		image->number, launch->node, e->type,
+		e->type == GRT_EV_GPU_KERNEL ? x->name : ((const struct grt_ev_gpu_copy *)e)->kind, 0};
+	near = near_place(s, &wanted);
+	if (!ret && !is_near(near, &wanted))
+		ret = find_stack(s, e, image, &wanted, near);
+	s->samples++;
+	return ret
+		       ?: perfetto_later_sample(s->to, &(struct perfetto_sample){.time = launch->begin,
+										 .weight = x->end - x->start,
+										 .node = near->at,
+										 .pid = e->pid,
+										 .tid = launch->tid});
 }
 
 int perfetto_stacks_new(struct perfetto_stacks **out, struct perfetto *f)
@@ -279,9 +315,11 @@ int perfetto_stacks_new(struct perfetto_stacks **out, struct perfetto *f)
 	struct perfetto_stacks *s = *out = calloc(1, sizeof(*s));
 	const struct grt_launches_sink sink = {.work = on_stack_work, .arg = s};
 
-	if (!s)
+	f->samples = calloc(1, sizeof(*f->samples));
+	if (!s || !f->samples)
 		return -ENOMEM;
 	s->to = f;
+	set_head(f->samples);
 	grt_keyed_init(&s->found, sizeof(uint32_t), FOUND_MAX);
 	if (grt_launches_new(&s->launches, &sink))
 		return -ENOMEM;

@@ -327,8 +327,7 @@ static uint8_t *put_waits(uint8_t *p, const struct grt_track_item *i)
  * A step of training launches the same kernels with the same values, so their bytes are encoded once and
  * copied.
  */
-#define KNOWN_BITS 10
-#define KNOWN_MAX (1U << KNOWN_BITS)
+#define KNOWN_MAX 2048U
 #define KNOWN_BYTES 624U
 /* Copied at a time. */
 #define KNOWN_PART 32U
@@ -362,7 +361,8 @@ static uint8_t *put_known(uint8_t *p, const uint8_t *bytes, size_t n)
 
 static struct perfetto_work *known_place(const struct perfetto *f, const struct grt_track_item *i)
 {
-	return &f->work[((uint64_t)i->track << 32 ^ i->set) * 0x9e3779b97f4a7c15ULL >> (64 - KNOWN_BITS)];
+	/* sets are numbered; one may be on two lanes in turns */
+	return &f->work[(i->set * 2 + i->track % 2) % KNOWN_MAX];
 }
 
 /* Return: NULL: the set is not encoded, or for another name or user of the queue */

@@ -22,7 +22,7 @@
 #define GRAPHS_MAX 65536U
 /* Most streams, and most contexts, whose last work is remembered. */
 #define LASTS_MAX 65536U
-/* Number of those that were last looked up, found by a simple hash. */
+/* Number of those that were last looked up, found by a simple hash, for work that is no kernel of a set. */
 #define LASTS_NEAR 64U
 
 enum {
@@ -82,6 +82,7 @@ struct kernel_names {
  * struct kernel_set - kernels that differ in their times and correlation alone
  * @number: of the set, 0: this is none; @image, @kernel: of all of them, without what differs
  * @args: their values; @varies: that of the correlation
+ * @last: of their stream and context, for grt_keyed_near()
  */
 struct kernel_set {
 	uint64_t number;
@@ -90,11 +91,16 @@ struct kernel_set {
 	struct kernel_names names;
 	struct tracks_args args;
 	uint32_t varies;
+	uint32_t last[2];
 };
 
-/* Sets that were used last, by a hash: a training step has some hundred different ones. */
+/*
+ * Sets that were used last, by a hash: a training step has some hundred different ones. Those with the same
+ * hash have KERNEL_SETS_NEAR places, because a set that lost its place has all its values made again.
+ */
 #define KERNEL_SETS_BITS 10
 #define KERNEL_SETS (1U << KERNEL_SETS_BITS)
+#define KERNEL_SETS_NEAR 4U
 
 /**
  * struct named_call - a call that was looked up
@@ -123,7 +129,8 @@ struct fields_text {
 /* @named: the calls that came last, by a simple hash. Elements of @kernels are struct kernel_names, those of
  * @last struct last_work; @drawn: bits of the fields of an event that are values. What is held waits in a
  * ring, @line, where it comes in order, and else in a heap; @free: a place in @held, plus 1. @set:
- * KERNEL_SETS of them, NULL: none came yet; @sets: how many there were */
+ * KERNEL_SETS of them, NULL: none came yet; @sets: how many there were
+ * @last_near: of work without a set, as @last of a set */
 struct tracks_cuda {
 	struct grt_tracks *tracks;
 	struct grt_images images;
@@ -131,7 +138,7 @@ struct tracks_cuda {
 	struct grt_keyed kernels;
 	struct grt_keyed graphs;
 	struct grt_keyed last;
-	uint32_t last_near[LASTS_NEAR]; /* for grt_keyed_near() */
+	uint32_t last_near[LASTS_NEAR][2];
 	struct grt_keyed structs;
 	struct held *held;
 	uint32_t held_places, held_room, free;
@@ -302,12 +309,14 @@ static struct grt_key last_key(const struct grt_image *image, uint32_t context, 
 	return (struct grt_key){{image->number, context, stream}};
 }
 
-/* Notes the work as the last one, for which a later wait may wait. Return: 0 or -ENOMEM */
-static int is_last(struct grt_tracks *t, const struct grt_key *key, uint64_t correlation, uint64_t end,
-		   uint64_t number)
+/*
+ * Notes the work as the last one, for which a later wait may wait. @near: of this key or another one, for
+ * grt_keyed_near(). Return: 0 or -ENOMEM
+ */
+static inline __attribute__((always_inline)) int is_last(struct tracks_cuda *c, const struct grt_key *key,
+							 uint32_t *near, uint64_t correlation, uint64_t end,
+							 uint64_t number)
 {
-	struct tracks_cuda *c = cuda_of(t);
-	uint32_t *near = &c->last_near[(key->w[1] * 3 + key->w[2] + (key->w[2] >> 32)) % LASTS_NEAR];
 	struct last_work *l = grt_keyed_near(&c->last, *near, key);
 	void *found;
 
@@ -396,14 +405,15 @@ static int draw_on_stream(struct grt_tracks *t, const struct grt_event *e, struc
 							: draw_on_new_lane(t, e, key, device, place, i, a);
 }
 
-static int remember_work(struct grt_tracks *t, const struct grt_image *image, const uint32_t place[3],
-			 uint64_t correlation, const struct grt_track_item *i)
+/* @near: of the stream and the context */
+static inline int remember_work(struct tracks_cuda *c, const struct grt_image *image, const uint32_t place[3],
+				uint32_t near[2], uint64_t correlation, const struct grt_track_item *i)
 {
 	const struct grt_key stream = last_key(image, place[1], place[2]);
 	const struct grt_key context = last_key(image, place[1], ALL_STREAMS);
 
-	return is_last(t, &stream, correlation, i->end, i->number)
-		       ?: is_last(t, &context, correlation, i->end, i->number);
+	return is_last(c, &stream, &near[0], correlation, i->end, i->number)
+		       ?: is_last(c, &context, &near[1], correlation, i->end, i->number);
 }
 
 /* The values of what the GPU did. */
@@ -416,10 +426,14 @@ static void add_work_args(struct grt_tracks *t, struct tracks_args *a, const str
 	tracks_add_number(a, GRT_TRACK_ARG_STREAM, place[2]);
 }
 
-/* Draws what the GPU did on a stream of a device. @i: has its category, name, process and set */
-static int draw_work(struct grt_tracks *t, const struct grt_event *e, const struct grt_image *image,
-		     struct grt_track_item *i, const struct tracks_args *a, uint64_t correlation,
-		     uint32_t graph, const uint32_t place[3])
+/*
+ * Draws what the GPU did on a stream of a device. @i: has its category, name, process and set; @near: as for
+ * remember_work()
+ */
+static inline int draw_work_near(struct grt_tracks *t, const struct grt_event *e,
+				 const struct grt_image *image, struct grt_track_item *i,
+				 const struct tracks_args *a, uint64_t correlation, uint32_t graph,
+				 const uint32_t place[3], uint32_t near[2])
 {
 	const struct grt_ev_gpu_kernel *x = (const struct grt_ev_gpu_kernel *)e;
 	struct grt_key key = cuda_key(OF_STREAM, image, place[1], (uint64_t)place[0] << 32 | place[2]);
@@ -434,7 +448,17 @@ static int draw_work(struct grt_tracks *t, const struct grt_event *e, const stru
 	i->flow_in = first ? launch_flow(image, correlation) : 0;
 	i->number = i->flow_in ?: tracks_next_number(t);
 	return draw_on_stream(t, e, &key, device, place, i, a)
-		       ?: remember_work(t, image, place, correlation, i);
+		       ?: remember_work(cuda_of(t), image, place, near, correlation, i);
+}
+
+static __attribute__((noinline)) int draw_work(struct grt_tracks *t, const struct grt_event *e,
+					       const struct grt_image *image, struct grt_track_item *i,
+					       const struct tracks_args *a, uint64_t correlation,
+					       uint32_t graph, const uint32_t place[3])
+{
+	uint32_t *near = cuda_of(t)->last_near[(place[1] * 3 + place[2]) % LASTS_NEAR];
+
+	return draw_work_near(t, e, image, i, a, correlation, graph, place, near);
 }
 
 /* The work has no time stamps, or had not ended. */
@@ -465,20 +489,21 @@ static uint32_t kernel_set_place(const struct grt_ev_gpu_kernel *x)
 	return (uint32_t)((what + x->graph_node * 31) * 0x9e3779b97f4a7c15ULL >> (64 - KERNEL_SETS_BITS));
 }
 
-/* The set of a kernel that has a correlation; its place may have been that of another one. Return: NULL: no
- * memory */
-static struct kernel_set *kernel_set_of(struct grt_tracks *t, const struct grt_image *image,
-					const struct grt_ev_gpu_kernel *x)
+/* Fills the place of a new set, which may have been that of another one. Return: NULL: no memory */
+static __attribute__((noinline)) struct kernel_set *new_kernel_set(struct grt_tracks *t,
+								   const struct grt_image *image,
+								   const struct grt_ev_gpu_kernel *x,
+								   uint32_t first)
 {
 	const uint32_t place[3] = {x->gpu, x->context, x->cuda_stream};
 	struct tracks_cuda *c = cuda_of(t);
-	struct kernel_set *s;
+	struct kernel_set *s = &c->set[first];
 
-	if (!c->set && !(c->set = calloc(KERNEL_SETS, sizeof(*c->set))))
-		return NULL;
-	s = &c->set[kernel_set_place(x)];
-	if (set_has(s, image, x))
-		return s;
+	for (uint32_t i = 1; i < KERNEL_SETS_NEAR && s->number; i++)
+		s = &c->set[first ^ i];
+	/* all are taken */
+	if (s->number)
+		s = &c->set[first];
 	if (kernel_name(t, image, x->name, &s->names))
 		return NULL;
 	s->number = ++c->sets;
@@ -490,6 +515,21 @@ static struct kernel_set *kernel_set_of(struct grt_tracks *t, const struct grt_i
 	while (s->args.a[s->varies].id != t->field[x->e.type][2].id)
 		s->varies++;
 	return s;
+}
+
+/* The set of a kernel that has a correlation. Return: NULL: no memory */
+static inline struct kernel_set *kernel_set_of(struct grt_tracks *t, const struct grt_image *image,
+					       const struct grt_ev_gpu_kernel *x)
+{
+	struct tracks_cuda *c = cuda_of(t);
+	uint32_t first = kernel_set_place(x);
+
+	if (!c->set && !(c->set = calloc(KERNEL_SETS, sizeof(*c->set))))
+		return NULL;
+	for (uint32_t i = 0; i < KERNEL_SETS_NEAR; i++)
+		if (set_has(&c->set[first ^ i], image, x))
+			return &c->set[first ^ i];
+	return new_kernel_set(t, image, x, first);
 }
 
 static int draw_kernel_of(struct grt_tracks *t, const struct grt_event *e, const struct grt_image *image,
@@ -507,7 +547,7 @@ static int draw_kernel_of(struct grt_tracks *t, const struct grt_event *e, const
 	};
 
 	s->args.a[s->varies].number = x->correlation;
-	return draw_work(t, e, image, &i, &s->args, x->correlation, x->graph, place);
+	return draw_work_near(t, e, image, &i, &s->args, x->correlation, x->graph, place, s->last);
 }
 
 static int draw_kernel_without_call(struct grt_tracks *t, const struct grt_event *e,

@@ -328,12 +328,19 @@ bool tracks_draw_on_known(struct grt_tracks *t, struct grt_key *key, struct grt_
 
 	key->w[3] = 0;
 	k = first_lane(t, key);
-	if (k && (k->busy || k->last > i->time))
+	if (__builtin_expect(k && (k->busy || k->last > i->time), 0))
 		k = tracks_free_lane(t, key, i->time);
 	if (!k)
 		return false;
+	/* as tracks_draw(), which would look again whether it is after the last one */
 	i->kind = GRT_ITEM_SLICE;
-	*ret = tracks_draw(t, k, i, a);
+	i->size = sizeof(*i);
+	i->track = k->id;
+	i->arg = a->a;
+	i->args = a->n;
+	k->last = i->end;
+	t->count.slices++;
+	*ret = t->sink.item(t->sink.arg, i);
 	return true;
 }
 

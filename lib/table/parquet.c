@@ -112,20 +112,49 @@ struct parquet_marks {
 	uint32_t number;
 };
 
+/* What the cells of a column have in common in each row. */
+enum parquet_same_kind { SAME_ABSENT, SAME_NUMBER, SAME_TEXT, SAME_KINDS };
+
 /**
  * struct parquet_same - a column whose cells are the same in all rows of the open group so far: a cell needs
- *one look, and nothing is written. The column gets its number of values when that ends
- * @key: eight bytes of the cell, @at bytes after the begin of the row's cells: its text or number; of a cell
- *that is absent, its flags
- * @flags: its flags as one number, see parquet_flags(), @flags_at bytes after the begin
+ * one look, and nothing is written. The column gets its number of values when that ends
+ * @key: number or address of the text; @flags: its flags as one number, see parquet_flags()
+ * @at: bytes of a row's cells before this one
  */
 struct parquet_same {
 	uint64_t key;
-	uint32_t at;
-	uint32_t flags_at;
 	uint32_t flags;
+	uint32_t at;
 	uint32_t column;
 };
+
+/** struct parquet_sames - those of a kind, in no order */
+struct parquet_sames {
+	unsigned int n;
+	struct parquet_same of[GRT_COLUMNS_MAX];
+};
+
+/**
+ * struct parquet_dense - a column of which every row so far of the open group has a value, in its place in
+ * @value: a number up to @most, or a lasting text. The column gets its number of values when that ends
+ * @at: as above
+ */
+struct parquet_dense {
+	uint64_t *value;
+	uint64_t most;
+	uint32_t at;
+	uint32_t column;
+};
+
+/** struct parquet_denses - those of numbers, or those of texts, in no order */
+struct parquet_denses {
+	unsigned int n;
+	struct parquet_dense of[GRT_COLUMNS_MAX];
+};
+
+/* The row after which dense columns are looked for, in each DENSE_EVERY rows. */
+#define DENSE_FROM 16U
+#define DENSE_EVERY 1024U
 
 /**
  * struct parquet_pages - the state of writing groups of rows
@@ -161,8 +190,8 @@ struct parquet_pages {
 
 /**
  * struct parquet - the state of the writer
- * @same: @sames columns of the table, in no order; @other: the other @others; before the first row, all are
- * there
+ * @same, @numbers, @names: columns of the table, in no order; @other: the other @others; before the first
+ * row, all are there
  * @column: the columns of the table, then those of marked columns
  * @rows: number of rows in the open group
  * @list: text of a list
@@ -174,8 +203,9 @@ struct parquet_pages {
 struct parquet {
 	struct grt_writer w;
 	struct parquet_marks marked[MARKS];
-	struct parquet_same same[GRT_COLUMNS_MAX];
-	unsigned int sames;
+	struct parquet_sames same[SAME_KINDS];
+	struct parquet_denses numbers;
+	struct parquet_denses names;
 	unsigned int others;
 	struct parquet_column *other[GRT_COLUMNS_MAX];
 	unsigned int columns;
@@ -371,10 +401,15 @@ static unsigned int index_bits(uint32_t distinct)
 				   : 32;
 }
 
-/* Writes numbers of whole bytes. */
-static void encode_wide(uint8_t *to, const uint32_t *index, uint32_t n, unsigned int bits)
+/* Writes numbers of whole bytes. Loops of a constant number become vectors. */
+static void encode_wide(uint8_t *restrict to, const uint32_t *restrict index, uint32_t n, unsigned int bits)
 {
-	for (uint32_t i = 0; bits == 8 && i < n; i++)
+	uint32_t whole = bits == 8 ? n / 16 * 16 : 0;
+
+	for (uint32_t i = 0; i < whole; i += 16)
+		for (unsigned int k = 0; k < 16; k++)
+			to[i + k] = (uint8_t)index[i + k];
+	for (uint32_t i = whole; bits == 8 && i < n; i++)
 		to[i] = (uint8_t)index[i];
 	for (uint32_t i = 0; bits == 16 && i < n; i++)
 		memcpy(to + (size_t)i * 2, &(uint16_t){htole16((uint16_t)index[i])}, 2);
@@ -434,7 +469,21 @@ static void encode_delta_part(struct bytes *b, const uint64_t *delta, unsigned i
 	unsigned int used = 0;
 	uint64_t word = 0, whole;
 
-	for (unsigned int i = 0; to && bits && i < DELTA_PART; i++) {
+	/* two at a time, where both have room in a word */
+	for (unsigned int i = 0; to && bits && bits <= 32 && i < DELTA_PART; i += 2) {
+		const uint64_t both = delta[i] | delta[i + 1] << bits;
+
+		word |= both << used;
+		used += 2 * bits;
+		if (used < 64)
+			continue;
+		whole = htole64(word);
+		memcpy(to, &whole, 8);
+		to += 8;
+		used -= 64;
+		word = used ? both >> (2 * bits - used) : 0;
+	}
+	for (unsigned int i = 0; to && bits > 32 && i < DELTA_PART; i++) {
 		word |= delta[i] << used;
 		used += bits;
 		if (used < 64)
@@ -660,7 +709,12 @@ static uint64_t page_write(struct parquet_pages *p, enum parquet_page type, uint
 
 static void column_copy_indices(struct parquet_pages *p, const struct parquet_column *c)
 {
-	for (uint32_t i = 0; i < c->values; i++)
+	const uint32_t whole = c->values / 4 * 4;
+
+	for (uint32_t i = 0; i < whole; i += 4)
+		for (unsigned int k = 0; k < 4; k++)
+			p->index[i + k] = (uint32_t)c->value[i + k];
+	for (uint32_t i = whole; i < c->values; i++)
 		p->index[i] = (uint32_t)c->value[i];
 }
 
@@ -891,14 +945,38 @@ static bool group_begin_beside(struct parquet *p)
 }
 
 /* The cells of a column were the same in @rows rows of the open group; its place has another one now. */
-static __attribute__((noinline)) void same_end(struct parquet *p, struct parquet_same *s, uint32_t rows)
+static __attribute__((noinline)) void same_end(struct parquet *p, struct parquet_sames *all,
+					       struct parquet_same *s, uint32_t rows)
 {
 	struct parquet_column *c = &p->column[s->column];
 
 	/* the first row has one, or none */
 	c->values = c->values ? rows : 0;
 	p->other[p->others++] = c;
-	*s = p->same[--p->sames];
+	*s = all->of[--all->n];
+}
+
+/* The first @rows rows have a value of this column; its place has another one now. */
+static __attribute__((noinline)) void dense_end(struct parquet *p, struct parquet_denses *all,
+						struct parquet_dense *d, uint32_t rows)
+{
+	struct parquet_column *c = &p->column[d->column];
+
+	c->values = rows;
+	p->other[p->others++] = c;
+	*d = all->of[--all->n];
+}
+
+/* Gives all columns their numbers of values. */
+static void group_count_values(struct parquet *p, uint32_t rows)
+{
+	for (unsigned int kind = 0; kind < SAME_KINDS; kind++)
+		while (p->same[kind].n)
+			same_end(p, &p->same[kind], p->same[kind].of, rows);
+	while (p->numbers.n)
+		dense_end(p, &p->numbers, p->numbers.of, rows);
+	while (p->names.n)
+		dense_end(p, &p->names, p->names.of, rows);
 }
 
 /* Ends the open group. @more: further rows follow */
@@ -907,8 +985,7 @@ static void group_end(struct parquet *p, bool more)
 	group_wait(p);
 	if (!p->rows || p->error)
 		return;
-	while (p->sames)
-		same_end(p, p->same, p->rows);
+	group_count_values(p, p->rows);
 	p->pages.rows = p->rows;
 	p->rows = 0;
 	if (more && p->w.beside && group_begin_beside(p))
@@ -1080,8 +1157,8 @@ static void parquet_name_marks(struct parquet *p, struct parquet_column *c, uint
 }
 
 /* Most rows have the same marks as the row before. */
-static void parquet_put_marks(struct parquet *p, struct parquet_column *c, struct parquet_marks *m,
-			      uint64_t bits)
+static inline void parquet_put_marks(struct parquet *p, struct parquet_column *c, struct parquet_marks *m,
+				     uint64_t bits)
 {
 	if (!bits) {
 		parquet_put_null(c, p->rows);
@@ -1128,16 +1205,6 @@ static inline bool parquet_is_special(uint32_t flags)
 	return flags & mask;
 }
 
-static inline bool parquet_is_same(const struct parquet_same *s, const char *cells)
-{
-	uint64_t key;
-	uint32_t flags;
-
-	memcpy(&key, cells + s->at, sizeof(key));
-	memcpy(&flags, cells + s->flags_at, sizeof(flags));
-	return key == s->key && flags == s->flags;
-}
-
 /* Whether later cells that are the same as this one, of the first row, say the same. */
 static bool parquet_may_be_same(const struct parquet_column *c, const struct grt_cell *cell)
 {
@@ -1150,38 +1217,104 @@ static bool parquet_may_be_same(const struct parquet_column *c, const struct grt
 /* After the first row of a group. */
 static void same_begin(struct parquet *p, const struct grt_cell *cells)
 {
+	struct parquet_sames *s;
+
 	p->others = 0;
 	for (unsigned int i = 0; i < p->w.columns; i++) {
-		const size_t begin = i * sizeof(*cells);
 		struct parquet_column *c = &p->column[i];
-		struct parquet_same *s = &p->same[p->sames];
+		const bool is_text = c->put == PUT_TEXT;
 
 		if (!parquet_may_be_same(c, &cells[i])) {
 			p->other[p->others++] = c;
 			continue;
 		}
-		s->column = i;
-		s->flags = parquet_flags(&cells[i]);
-		s->flags_at = (uint32_t)(begin + offsetof(struct grt_cell, absent));
-		s->at = cells[i].absent	     ? s->flags_at
-			: c->put == PUT_TEXT ? (uint32_t)(begin + offsetof(struct grt_cell, text))
-					     : (uint32_t)(begin + offsetof(struct grt_cell, number));
-		memcpy(&s->key, (const char *)cells + s->at, sizeof(s->key));
-		p->sames++;
+		s = &p->same[cells[i].absent ? SAME_ABSENT : is_text ? SAME_TEXT : SAME_NUMBER];
+		s->of[s->n++] = (struct parquet_same){
+			.key = is_text ? (uintptr_t)cells[i].text : cells[i].number,
+			.flags = parquet_flags(&cells[i]),
+			.at = (uint32_t)(i * sizeof(cells[i])),
+			.column = i,
+		};
 	}
 }
 
-_Static_assert(offsetof(struct grt_cell, absent) + sizeof(uint64_t) <= sizeof(struct grt_cell),
-	       "eight bytes from the flags on are of the cell");
-
-/* Finds the columns that are not the same any more. */
-static inline void same_look(struct parquet *p, const struct grt_cell *cells)
+/* Return: 0: the cell is as in the earlier rows */
+static inline __attribute__((always_inline)) uint64_t
+same_differs(enum parquet_same_kind kind, const struct parquet_same *s, const struct grt_cell *cells)
 {
-	struct parquet_same *s = p->same + p->sames;
+	const struct grt_cell *cell = (const void *)((const char *)cells + s->at);
+	const uint64_t key = kind == SAME_TEXT ? (uintptr_t)cell->text : cell->number,
+		       flags = parquet_flags(cell) ^ s->flags;
 
-	while (s-- > p->same)
-		if (__builtin_expect(!parquet_is_same(s, (const char *)cells), 0))
-			same_end(p, s, p->rows);
+	return kind == SAME_ABSENT ? flags : flags | (key ^ s->key);
+}
+
+/* Finds the columns of a kind that are not the same any more. */
+static __attribute__((noinline)) void same_find_ended(struct parquet *p, enum parquet_same_kind kind,
+						      const struct grt_cell *cells)
+{
+	struct parquet_sames *all = &p->same[kind];
+
+	for (unsigned int i = all->n; i-- > 0;)
+		if (same_differs(kind, &all->of[i], cells))
+			same_end(p, all, &all->of[i], p->rows);
+}
+
+/* In most rows no column ends to be the same: that is one question for all of a kind. */
+static inline __attribute__((always_inline)) void same_look(struct parquet *p, enum parquet_same_kind kind,
+							    const struct grt_cell *cells)
+{
+	const struct parquet_same *s = p->same[kind].of, *end = s + p->same[kind].n;
+	uint64_t differs = 0;
+
+	for (; end - s >= 4; s += 4)
+		differs |= same_differs(kind, s, cells) | same_differs(kind, s + 1, cells) |
+			   same_differs(kind, s + 2, cells) | same_differs(kind, s + 3, cells);
+	for (; s < end; s++)
+		differs |= same_differs(kind, s, cells);
+	if (__builtin_expect(differs != 0, 0))
+		same_find_ended(p, kind, cells);
+}
+
+/* Finds the columns that are dense after @rows rows. */
+static __attribute__((noinline)) void dense_begin(struct parquet *p, uint32_t rows)
+{
+	unsigned int left = 0;
+
+	for (unsigned int i = 0; i < p->others; i++) {
+		struct parquet_column *c = p->other[i];
+		struct parquet_denses *d = c->put == PUT_TEXT ? &p->names : &p->numbers;
+
+		if (c->differ && c->values == rows && (c->put == PUT_NUMBER || c->put == PUT_TEXT))
+			d->of[d->n++] = (struct parquet_dense){
+				c->value, c->most, c->number * (uint32_t)sizeof(struct grt_cell), c->number};
+		else
+			p->other[left++] = c;
+	}
+	p->others = left;
+}
+
+/* Stores the values of a row in the dense columns. */
+static inline void dense_row(struct parquet *p, const struct grt_cell *cells, uint32_t row)
+{
+	struct parquet_dense *d = p->numbers.of + p->numbers.n;
+	const struct grt_cell *cell;
+
+	while (d-- > p->numbers.of) {
+		cell = (const void *)((const char *)cells + d->at);
+		if (__builtin_expect(parquet_is_special(parquet_flags(cell)) || cell->number > d->most, 0))
+			dense_end(p, &p->numbers, d, row);
+		else
+			d->value[row] = cell->number;
+	}
+	for (d = p->names.of + p->names.n; d-- > p->names.of;) {
+		cell = (const void *)((const char *)cells + d->at);
+		if (__builtin_expect(parquet_is_special(parquet_flags(cell)) || !cell->lasting || !cell->text,
+				     0))
+			dense_end(p, &p->names, d, row);
+		else
+			d->value[row] = parquet_lasting(p, &p->column[d->column], cell->text);
+	}
 }
 
 static int parquet_row(struct grt_writer *w, const struct grt_cell *cells)
@@ -1195,7 +1328,10 @@ static int parquet_row(struct grt_writer *w, const struct grt_cell *cells)
 
 	if (p->error)
 		return p->error;
-	same_look(p, cells);
+	same_look(p, SAME_ABSENT, cells);
+	same_look(p, SAME_NUMBER, cells);
+	same_look(p, SAME_TEXT, cells);
+	dense_row(p, cells, row);
 	for (struct parquet_column **other = p->other, **end = other + p->others; other < end; other++) {
 		c = *other;
 		cell = &cells[c->number];
@@ -1218,6 +1354,8 @@ static int parquet_row(struct grt_writer *w, const struct grt_cell *cells)
 	if (w->table->marks & GRT_MARK_ESTIMATED)
 		parquet_put_marks(p, c, &p->marked[1], estimated);
 	p->rows++;
+	if (row % DENSE_EVERY == DENSE_FROM)
+		dense_begin(p, p->rows);
 	if (p->rows == GROUP_ROWS || (!(p->rows % 1024) && parquet_text_bytes(p) > GROUP_TEXT))
 		group_end(p, true);
 	return p->error;

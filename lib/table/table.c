@@ -242,7 +242,7 @@ void grt_writer_table(struct grt_writer *w, const struct grt_table *table, const
 
 int grt_writer_row(struct grt_writer *w, const void *row)
 {
-	int ret = grt_writer_settle(w);
+	int ret = w->later ? grt_writer_settle(w) : 0;
 
 	return ret ?: grt_writer_put_row(w, row);
 }

@@ -2,7 +2,8 @@
 /*
  * The k-way merge of streams by time. Consecutive items of one stream are taken without
  * touching the heap; at equal times the stream with the lower index comes first, which
- * keeps the merge stable. Everything is inlined into the caller's loop.
+ * keeps the merge stable. Everything is inlined into the caller's loop. Few streams are in order, which costs
+ * less than a heap.
  */
 #ifndef GRT_TRACE_KWAY_H
 #define GRT_TRACE_KWAY_H
@@ -11,6 +12,8 @@
 
 #include "base/heap.h"
 #include "stream.h"
+
+#define GRT_KWAY_FEW 8U
 
 struct grt_kway_slot {
 	uint64_t key;
@@ -68,17 +71,46 @@ static inline int grt_kway_begin(struct grt_kway *k, struct grt_stream *st, int6
 	return 0;
 }
 
-/* The latest key up to which the first stream may continue before another stream comes first. */
-static inline uint64_t grt_kway_limit(const struct grt_kway *k)
+/*
+ * The latest key up to which the first stream may continue before another stream comes first. @few: the
+ * streams are in order
+ */
+static inline uint64_t grt_kway_limit(const struct grt_kway *k, bool few)
 {
 	const struct grt_kway_slot *second = &k->slot[1];
 
 	if (k->used < 2)
 		return UINT64_MAX;
-	if (k->used > 2 && grt_kway_before(k, &k->slot[2], second))
+	if (!few && k->used > 2 && grt_kway_before(k, &k->slot[2], second))
 		second = &k->slot[2];
 	/* the first stream is before the second, so the key is 0 only in the first case */
 	return k->slot[0].st->index < second->st->index ? second->key : second->key - 1;
+}
+
+/* Moves the stream at @at to its place among the ones after it, which are in order. */
+static inline void grt_kway_insert(struct grt_kway *k, unsigned int at)
+{
+	const struct grt_kway_slot moving = k->slot[at];
+
+	for (; at + 1 < k->used && grt_kway_before(k, &k->slot[at + 1], &moving); at++)
+		k->slot[at] = k->slot[at + 1];
+	k->slot[at] = moving;
+}
+
+/* The first stream has ended, or has a later key now. */
+static inline void grt_kway_settle(struct grt_kway *k, bool few, bool ended)
+{
+	if (ended) {
+		k->used--;
+		for (unsigned int i = 0; few && i < k->used; i++)
+			k->slot[i] = k->slot[i + 1];
+		if (!few)
+			k->slot[0] = k->slot[k->used];
+	} else if (few) {
+		grt_kway_insert(k, 0);
+	}
+	if (k->used && !few)
+		grt_kway_sink(k, k->slot, k->used, 0);
 }
 
 /*
@@ -118,15 +150,18 @@ static inline __attribute__((always_inline)) int
 grt_kway_run(struct grt_kway *k, uint64_t until, int (*hand_out)(void *arg, struct grt_stream *st),
 	     int64_t (*offset)(const void *arg, const struct grt_stream *st), void *arg, struct grt_err *err)
 {
+	const bool few = k->used <= GRT_KWAY_FEW;
 	struct grt_stream *st;
 	uint64_t limit;
 	int64_t moved;
 	int ret;
 
 	k->stopped = 0;
+	for (unsigned int i = few ? k->used : 0; i-- > 0;)
+		grt_kway_insert(k, i);
 	while (k->used && k->slot[0].key <= until) {
 		st = k->slot[0].st;
-		limit = grt_kway_limit(k);
+		limit = grt_kway_limit(k, few);
 		moved = offset ? offset(arg, st) : 0;
 		ret = grt_kway_drain(k, st, moved, limit < until ? limit : until, hand_out, arg);
 		if (k->stopped)
@@ -135,10 +170,7 @@ grt_kway_run(struct grt_kway *k, uint64_t until, int (*hand_out)(void *arg, stru
 			return grt_stream_failed(st, ret, err);
 		if (ret > 0)
 			k->slot[0].key = grt_kway_moved(st->key, moved);
-		else
-			k->slot[0] = k->slot[--k->used];
-		if (k->used)
-			grt_kway_sink(k, k->slot, k->used, 0);
+		grt_kway_settle(k, few, ret <= 0);
 	}
 	return 0;
 }

@@ -101,6 +101,21 @@ find there >before
 run export -f parquet -o there ops.grt
 expect "a table that cannot be written is an error" 1 'cannot create there/losses/.*: Is a directory'
 check "no other table stays" cmp before <(find there)
+# It waits for a reader of a table that is a pipe: others are open by then.
+mkdir -p "ended/${blocked%/*}"
+mkfifo "ended/$blocked"
+find ended >before
+"$GRTRACE" export -f parquet -o ended ops.grt >/dev/null 2>&1 &
+for _ in $(seq 200); do
+	[ -z "$(find ended -name '*.parquet.*')" ] || break
+	sleep 0.05
+done
+find ended >during
+kill -TERM $!
+wait $! 2>/dev/null
+status=$?
+check "a signal ends it while it writes" test $status = 143 -a "$(wc -l <during)" -gt "$(wc -l <before)"
+check "no table stays then, nor a directory that was made" cmp before <(find ended)
 if unshare -m sh -c 'mount -t tmpfs -o size=24k none there' 2>/dev/null; then
 	output=$(unshare -m sh -c 'mount -t tmpfs -o size=24k none there && "$GRTRACE" export -f parquet -o there/a/b ops.grt; echo "exit $?"; find there' 2>&1)
 	check "a full disk is an error" says 'cannot write to there/a/b.*: No space left on device'
