@@ -51,14 +51,16 @@ static __attribute__((noinline)) int step_log_add_call(struct grt_step_log *l, c
 		p->over++;
 		return 0;
 	}
+	if (grt_spill_add(&p->call_bytes,
+			  &(struct grt_step_call){.begin = e->begin,
+						  .end = e->e.time,
+						  .tid = e->e.tid,
+						  .node = e->node,
+						  .call = e->call},
+			  sizeof(struct grt_step_call)))
+		return -ENOMEM;
 	p->calls++;
-	return grt_spill_add(&p->call_bytes,
-			     &(struct grt_step_call){.begin = e->begin,
-						     .end = e->e.time,
-						     .tid = e->e.tid,
-						     .node = e->node,
-						     .call = e->call},
-			     sizeof(struct grt_step_call));
+	return 0;
 }
 
 /* ----------------------------------------------------------------- work */
@@ -71,8 +73,10 @@ static int step_log_add_work(struct grt_step_process *p, const struct grt_step_w
 		p->over++;
 		return 0;
 	}
+	if (grt_spill_add(&p->work_bytes, w, sizeof(*w)))
+		return -ENOMEM;
 	p->works++;
-	return grt_spill_add(&p->work_bytes, w, sizeof(*w));
+	return 0;
 }
 
 int grt_step_log_work(struct grt_step_log *l, const struct grt_event *e, const struct grt_image *image,
@@ -340,6 +344,11 @@ int64_t grt_step_log_sort(struct grt_step_log *l)
 	for (uint32_t i = 0; i < l->processes && !ret && !l->sorted; i++)
 		if (l->process[i].image)
 			ret = step_log_sort_process(&l->process[i]);
+	/* what cannot be used is not there for those who look in spite of the error */
+	for (uint32_t i = 0; i < l->processes; i++) {
+		l->process[i].calls = l->process[i].call ? l->process[i].calls : 0;
+		l->process[i].works = l->process[i].work ? l->process[i].works : 0;
+	}
 	l->sorted = true;
 	return ret ? (int64_t)ret : (int64_t)l->processes;
 }
