@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-# _grew.py CSV WARM: a line is fitted to each number of day.sh's processes over time, one slope for all processes of a
+# _grew.py CSV WARM STEP_MS: a line is fitted to each number of day.sh's processes over time, one slope for all processes of a
 # name, and an offset for each. The first WARM seconds of a process are left out. Status 1: something grew.
 import collections
 import csv
@@ -7,11 +7,11 @@ import sys
 
 # By how much a fitted line may rise from the first to the last line of the CSV. Segments fill up to their bound, which
 # day.sh looks at. The ranks' steps have names of their own: a black box keeps a quarter of its 16 MiB for them; the
-# library keeps each, in tables whose pages are touched at random, 20 MiB, and has 256 bytes for a step of 0.5 s.
+# library keeps each, in tables whose pages are touched at random, 20 MiB, and has 256 bytes for a step.
 LIMITS = {"rss_kb": 1024, "library_kb": 256, "descriptors": 1, "threads": 1, "disk": 4096}
 MORE = {("segments", "disk"): lambda span: 4 << 20,
         ("ranks", "rss_kb"): lambda span: 6 << 10,
-        ("ranks: program", "rss_kb"): lambda span: (20 << 10) + span * 2 * 256 / 1024}
+        ("ranks: program", "rss_kb"): lambda span: (20 << 10) + span * 1000 / float(sys.argv[3]) * 256 / 1024}
 
 rows = list(csv.DictReader(open(sys.argv[1])))
 warm = float(sys.argv[2])

@@ -280,7 +280,7 @@ while [ -n "$ranks_run" ]; do
 done
 finish
 trap - EXIT
-python3 "$src/_grew.py" day.csv $((seconds / 48)) || fault "something grew"
+python3 "$src/_grew.py" day.csv $((seconds / 48)) "$step" || fault "something grew"
 times >tmp/times
 cpu=$(awk '{ gsub(/[ms]/, " "); s += $1 * 60 + $2 + $3 * 60 + $4 } END { print s }' tmp/times)
 awk -v cpu="$cpu" -v s=$((SECONDS - from)) 'BEGIN { printf "%.1f h, %.2f %% of a processor\n", s / 3600, cpu / s * 100 }'
