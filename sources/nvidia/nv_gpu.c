@@ -363,8 +363,11 @@ void nv_gpu_close(struct nv_gpu *g)
 
 /* ------------------------------------------------------------------- clock */
 
-/* CLOCK_MONOTONIC at the moment of a stamp of CLOCK_MONOTONIC_RAW; NTP changes the rate of one of them. */
-static int clock_sample(const struct nv_gpu *g, struct nv_clock_sample *out)
+/*
+ * CLOCK_MONOTONIC at the moment of a stamp of CLOCK_MONOTONIC_RAW; NTP changes the rate of one of them.
+ * @took: for how long it is uncertain which reading of one clock goes with which of the other, ns
+ */
+static int clock_sample(const struct nv_gpu *g, struct nv_clock_sample *out, uint64_t *took)
 {
 	struct gpu_clocks p = {.clock = CLOCK_ID_MONOTONIC_RAW, .samples = 1};
 	uint64_t before, raw, after;
@@ -374,6 +377,7 @@ static int clock_sample(const struct nv_gpu *g, struct nv_clock_sample *out)
 	before = grt_now();
 	raw = grt_clock_ns(CLOCK_MONOTONIC_RAW);
 	after = grt_now();
+	*took = after - before;
 	*out = (struct nv_clock_sample){
 		.gpu = p.sample[0].gpu,
 		.monotonic = before + (after - before) / 2 - (raw - p.sample[0].cpu),
@@ -398,29 +402,32 @@ static uint64_t clock_distance(uint64_t a, uint64_t b)
 	return a > b ? a - b : b - a;
 }
 
-/* The distance of a sample from the line so far: an interrupt between its readings moves it. */
-static uint64_t clock_sample_error(const struct nv_clock *c, const struct nv_clock_sample *s)
+/*
+ * The distance of a sample from the line so far: an interrupt between its readings moves it. For the first
+ * one, which has no line, it is what the readings took.
+ */
+static uint64_t clock_sample_error(const struct nv_clock *c, const struct nv_clock_sample *s, uint64_t took)
 {
-	return c->now.gpu ? clock_distance(s->monotonic, nv_clock_monotonic(c, s->gpu)) : 0;
+	return c->now.gpu ? clock_distance(s->monotonic, nv_clock_monotonic(c, s->gpu)) : took;
 }
 
 /* The best of a few tries. */
 static int clock_read(struct nv_clock *c, const struct nv_gpu *g, struct nv_clock_sample *best)
 {
-	uint64_t error, least = UINT64_MAX;
+	uint64_t error, took, least = UINT64_MAX;
 	struct nv_clock_sample sample;
 	int i;
 
 	for (i = 0; i < CLOCK_TRIES && least > CLOCK_GOOD_NS; i++) {
-		if (clock_sample(g, &sample))
+		if (clock_sample(g, &sample, &took))
 			return -EIO;
-		error = clock_sample_error(c, &sample);
+		error = clock_sample_error(c, &sample, took);
 		if (error < least) {
 			least = error;
 			*best = sample;
 		}
 	}
-	if (least > c->error)
+	if (c->now.gpu && least > c->error)
 		c->error = least;
 	return 0;
 }

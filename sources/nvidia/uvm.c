@@ -168,6 +168,7 @@ static bool uvm_watched(int watch)
  * the GPU, ns.
  */
 #define HOLD_NS 300000000ULL
+#define RAW_TRIES 5U
 
 /* Entries of a queue, 9 MB: enough for 100 ms of faults. */
 #define ENTRIES (1U << 17)
@@ -268,11 +269,22 @@ struct capture {
 
 /* ---------------------------------------------------------------- clocks */
 
+/* The best of a few tries, because an interrupt between two readings moves one. */
 static struct raw_sample raw_now(void)
 {
-	uint64_t before = grt_now(), raw = grt_clock_ns(CLOCK_MONOTONIC_RAW), after = grt_now();
+	struct raw_sample best = {0};
+	uint64_t least = UINT64_MAX;
 
-	return (struct raw_sample){.raw = raw, .monotonic = before + (after - before) / 2};
+	for (unsigned int i = 0; i < RAW_TRIES; i++) {
+		uint64_t before = grt_now(), raw = grt_clock_ns(CLOCK_MONOTONIC_RAW),
+			 took = grt_now() - before;
+
+		if (took < least) {
+			least = took;
+			best = (struct raw_sample){.raw = raw, .monotonic = before + took / 2};
+		}
+	}
+	return best;
 }
 
 /* On the line through two samples that are a second apart, or more. */

@@ -34,10 +34,11 @@ begin() { # COMM [MS MS]: a program; $program
 	local name=$1
 	shift
 	mkfifo "$name.in" 2>/dev/null
+	rm -f "$name.out"
 	./target sys/dev/nvidia-uvm "$@" <>"$name.in" >"$name.out" 2>"$name.err" &
 	program=$!
 	show "$program" "$name"
-	[ $# -gt 0 ] || until grep -q open "$name.out"; do sleep 0.02; done
+	[ $# -gt 0 ] || until grep -q open "$name.out" 2>/dev/null; do sleep 0.02; done
 }
 
 play() { # ARGS...: grtrace with the stand-in and the script on standard input
@@ -60,6 +61,7 @@ sys.exit(balance['lost'] != $1 or not balance['closes'])"
 
 # A file that is set up a moment later: its events come when the recording has begun.
 gpu='gpu 1 a5b0c36ab69896857ed4d1714d6e7141
+after 100000
 slow 2'
 begin python3
 A=$program
@@ -208,7 +210,7 @@ done
 play record -e uvm -d 0.2 -o run.grt <<<"$gpu
 refuse 58 0x1f"
 expect "its events are refused" 0 "PID $A: .* \\(status 0x1f\\)"
-play record -e uvm -d 0.5 -o run.grt <<<"$gpu
+play record -e uvm -d 60 -o run.grt <<<"$gpu
 mig 10000 2 0 1 0x1000 4096 1 1000
 broken 150000"
 expect "a queue that makes no sense ends it" 1 'cannot read stream 0 of uvm'

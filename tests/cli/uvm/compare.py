@@ -19,7 +19,7 @@ def device(index):
 
 wanted = []
 for word in map(str.split, open(script)):
-    if not word or word[0] in ("gpu", "slow", "refuse", "type"):
+    if not word or word[0] in ("gpu", "after", "slow", "refuse", "type"):
         continue
     us, n = int(word[1]), [int(x, 0) for x in word[2:]]
     time = on + us * 1000

@@ -10,9 +10,11 @@
  *	refuse COMMAND STATUS	a call fails
  *	room N			a queue has room for so many entries, and not for all that it was made for
  *	slow N			the first N files are not set up yet
+ *	after US		US of what follows count from so much after a queue was switched on,
+ *				and not from there, when the recorder may still be about to begin
  *	mig US CAUSE FROM TO ADDRESS BYTES GPU_US GPU_NS
- *				US after the queue was switched on, of processors by INDEX; the GPU begins
- *				GPU_US later, and takes GPU_NS; noticed when the driver is asked
+ *				of processors by INDEX; the GPU begins GPU_US later, and takes GPU_NS;
+ *				noticed when the driver is asked
  *	cpu US ACCESS ADDRESS PID TID CPU
  *	fault US ACCESS GPU ADDRESS BATCH GPU_US
  *				the GPU met it GPU_US before US
@@ -27,9 +29,10 @@
  *	evict US FROM TO ADDRESS BYTES WANTED
  *	type US TYPE		an entry of a type that nobody knows
  *	burst US N		N faults of GPU 1 at once
- *	broken US		the place of the next entry is beyond the queue
+ *	broken US		the place of the next entry is beyond the queue, once the queue
+ *				has been read
  *
- * UVM_TRUTH gets "on MONOTONIC RAW", "TYPE WRITTEN DROPPED" of types that there were, and "left N": queues
+ * UVM_TRUTH gets "on MONOTONIC", "TYPE WRITTEN DROPPED" of types that there were, and "left N": queues
  * that were not closed.
  */
 /* clang-format on */
@@ -81,7 +84,7 @@ static struct queue {
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct step steps[STEPS];
-static unsigned int step_count, rules, slow, used, room;
+static unsigned int step_count, rules, slow, used, room, after;
 static struct {
 	unsigned int command, status;
 } rule[RULES];
@@ -151,7 +154,7 @@ __attribute__((constructor)) static void read_script(void)
 		else if (sscanf(line, "refuse %u %x", &rule[rules].command, &rule[rules].status) == 2)
 			rules++;
 		else if (sscanf(line, "slow %u", &slow) != 1 && sscanf(line, "room %u", &room) != 1 &&
-			 line[0] != '\n' && !read_step(line))
+			 sscanf(line, "after %u", &after) != 1 && line[0] != '\n' && !read_step(line))
 			fprintf(stderr, "driver: what is %s", line), _exit(99);
 	}
 	if (f)
@@ -194,10 +197,21 @@ static void put(struct queue *q, const unsigned char *entry)
 
 #define AT(type, offset) (*(type *)(e + (offset)))
 
-/* A stamp of ours as one of the driver. */
+/* A stamp of ours as one of the driver; the best of a few, as an interrupt between two readings moves it. */
 static uint64_t raw(uint64_t monotonic)
 {
-	return monotonic + now(CLOCK_MONOTONIC_RAW) - now(CLOCK_MONOTONIC);
+	uint64_t least = UINT64_MAX, ahead = 0;
+
+	for (int i = 0; i < 5; i++) {
+		uint64_t before = now(CLOCK_MONOTONIC), stamp = now(CLOCK_MONOTONIC_RAW),
+			 took = now(CLOCK_MONOTONIC) - before;
+
+		if (took < least) {
+			least = took;
+			ahead = stamp - before - took / 2;
+		}
+	}
+	return monotonic + ahead;
 }
 
 static void put_migration(struct queue *q, unsigned char *e, uint64_t time, const uint64_t *n)
@@ -346,7 +360,9 @@ static void pump(void)
 		struct queue *q = &queues[i];
 
 		for (unsigned int j = 0; j < step_count && q->enabled; j++) {
-			if (q->done[j] || now(CLOCK_MONOTONIC) < q->on + steps[j].us * 1000)
+			if (q->done[j] || now(CLOCK_MONOTONIC) < q->on + steps[j].us * 1000 ||
+			    (!strcmp(steps[j].what, "broken") &&
+			     q->control->put_behind != q->control->get_behind))
 				continue;
 			q->done[j] = 1;
 			do_step(q, &steps[j]);
@@ -426,8 +442,8 @@ static uint32_t enable(struct queue *q, uint64_t types)
 	if (!q->ring || types & ~0x7ffeULL)
 		return 0x1f;
 	q->enabled = 1;
-	q->on = now(CLOCK_MONOTONIC);
-	truth("on %lu %lu\n", q->on, now(CLOCK_MONOTONIC_RAW));
+	q->on = now(CLOCK_MONOTONIC) + after * 1000ULL;
+	truth("on %lu\n", q->on);
 	return 0;
 }
 

@@ -3,6 +3,7 @@
  * A program that has the driver's file open: target FILE [MS [MS]]. It opens it MS after it began, which is
  * at once without, tells so on standard output, and ends when its standard input does, or MS later.
  */
+#define _GNU_SOURCE
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,6 +21,8 @@ int main(int argc, char **argv)
 {
 	char c;
 
+	/* a file that the shell left open, such as /dev/null, may be of the device's number */
+	close_range(3, ~0U, 0);
 	if (argc > 2)
 		nap(argv[2]);
 	if (open(argv[1], O_RDWR | O_CLOEXEC) < 0)
