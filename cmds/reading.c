@@ -137,12 +137,13 @@ int reading_span(struct grt_session *s, const struct opt_time *opt_from, const s
 		return no_span(code);
 	from = cmd_time(opt_from, first, last, first);
 	to = cmd_time(opt_to, first, last, last);
+	/* an end that was not given is no mistake of order */
+	if (from > to && opt_from->set && opt_to->set)
+		return cmd_usage_error("--from is after --to");
 	if (out->known && (from > last || to < first))
 		return cmd_usage_error("no event is between --from and --to: the trace goes from %" PRIu64
 				       ".%09" PRIu64 " to %" PRIu64 ".%09" PRIu64,
 				       first / NS_PER_S, first % NS_PER_S, last / NS_PER_S, last % NS_PER_S);
-	if (from > to)
-		return cmd_usage_error("--from is after --to");
 	out->first = from > first ? from : first;
 	out->last = to < last ? to : last;
 	return EXIT_DONE;
@@ -196,7 +197,7 @@ void reading_span_fields(struct grt_fields *f, const struct reading_span *span)
 	grt_field_add(f, "span", GRT_CELL_NS, cell, NULL);
 }
 
-bool reading_closes(const struct grt_health *h, uint64_t unread)
+bool reading_adds_up(const struct grt_health *h, uint64_t unread)
 {
 	uint64_t sum = 0;
 
@@ -204,6 +205,18 @@ bool reading_closes(const struct grt_health *h, uint64_t unread)
 		sum += h->balance.fate[i];
 	return sum == h->balance.emitted && h->balance.fate[GRT_FATE_DELIVERED] == h->events + unread &&
 	       !h->missing_events;
+}
+
+/* Where events may have been that nothing counts. A time that goes back is no such place. */
+static uint64_t damaged_places(const struct grt_health *h)
+{
+	return h->fault[GRT_FAULT_CUT] + h->fault[GRT_FAULT_PACKET] + h->fault[GRT_FAULT_RECORD];
+}
+
+/* Whether every event is accounted for: it adds up, and the files have no damage. */
+static bool reading_closes(const struct grt_health *h, uint64_t unread)
+{
+	return reading_adds_up(h, unread) && !damaged_places(h) && !h->fault[GRT_FAULT_GAP];
 }
 
 /**
@@ -338,8 +351,12 @@ static const char *accounted(const struct grt_health *h, uint64_t unread)
 {
 	if (h->text.form)
 		return "unknown: text has no count of its events";
-	return reading_closes(h, unread) ? "every event is accounted for"
-					 : "some events are not accounted for";
+	if (!reading_adds_up(h, unread))
+		return "some events are not accounted for";
+	if (damaged_places(h))
+		return "events where the files are cut or damaged are not counted";
+	return h->fault[GRT_FAULT_GAP] ? "it is unknown whether events are missing"
+				       : "every event is accounted for";
 }
 
 /* Return: whether all events were emitted, delivered and read. */
@@ -438,7 +455,12 @@ void reading_note_health(struct grt_notes *n, const struct grt_health *h, const 
 			"%" PRIu64
 			" {launch or GPU record is|launches and GPU records are} missing: the traced programs could not write {it|them} (full disk, limit)",
 			h->unwritten_events);
-	if (!reading_closes(h, unread))
+	if (damaged_places(h) && reading_adds_up(h, unread))
+		grt_note(n,
+			 "the files are cut or damaged in %" PRIu64
+			 " {place|places}: events may be missing there, and nothing counts them",
+			 damaged_places(h));
+	if (!reading_adds_up(h, unread))
 		grt_note(
 			n,
 			"EVENTS ARE NOT ACCOUNTED FOR: delivered and dropped events do not add up to those emitted, or delivered events were not read");
@@ -473,7 +495,7 @@ int reading_faults(const struct grt_session *s, const char *input, uint64_t unre
 		return cmd_error(EXIT_FAILED, &first);
 	if (grt_session_gpu_missing(s, &first))
 		return cmd_error(EXIT_FAILED, &first);
-	if (!reading_closes(h, unread))
+	if (!reading_adds_up(h, unread))
 		return cmd_fail(
 			EXIT_FAILED,
 			"delivered and dropped events do not add up to those emitted, or delivered events "

@@ -56,11 +56,10 @@ void reading_joins(struct grt_writer *w, const struct grt_jobs *jobs);
 void reading_balance(struct grt_writer *w, const struct grt_health *h, uint64_t unread);
 
 /**
- * reading_closes - whether every event is accounted for: emitted is the sum of the fates, and all delivered
- * events were read
+ * reading_adds_up - whether emitted is the sum of the fates, and all delivered events were read
  * @unread: number of events that came after the end of a live stream
  */
-bool reading_closes(const struct grt_health *h, uint64_t unread);
+bool reading_adds_up(const struct grt_health *h, uint64_t unread);
 
 /**
  * reading_note_health - adds notes about data that is missing in the trace

@@ -418,7 +418,7 @@ static void explain_file(struct diagnosis *d, const struct grt_health *h)
 			  "%" PRIu64 " {event was|events were} in packets that are "
 			  "missing",
 			  h->missing_events);
-	if (!reading_closes(h, 0))
+	if (!reading_adds_up(h, 0))
 		probe_set(doctor_trace_add(d, "balance"), PROBE_FAILS,
 			  "grtrace report --verbose PATH, which shows it for each CPU",
 			  "not every event is accounted for: %" PRIu64 " were delivered, %" PRIu64

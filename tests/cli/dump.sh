@@ -64,17 +64,29 @@ run dump --json hostile.grt
 check "hostile names are escaped in JSON, too" test -z "$(LC_ALL=C tr -d ' -~\n' <<<"$output" | tr -d '\357\277\275')"
 check "hostile names cannot add a line to JSON" lines 3
 
+run dump --from 900 --to 800 job.grt
+expect "an end before its begin, outside of the trace, too" 2 '--from is after --to'
+run dump --from 900 job.grt
+expect "a begin after the end of the trace" 2 'no event is between --from and --to'
+
 size=$(stat -c %s many.grt/kmod_1)
 truncate -s $((size - 1000)) many.grt/kmod_1
 run dump many.grt
 expect "a cut recording is an error" 1 'many.grt/kmod_1: offset [0-9]+: the last packet is cut after [0-9]+ bytes: '
 check "the intact part of a cut recording is printed" test "$(wc -l <<<"$output")" -gt 49000
 check "the message about a cut recording says what to type" says 'grtrace mend many.grt'
+whole=$("$GRTRACE" report --json many.grt 2>/dev/null)
+run report many.grt
+expect "nor does its report say that all is accounted for" 1 'accounted +no +events where the files are cut or damaged are not counted$' \
+	'the files are cut or damaged in 1 place: events may be missing there, and nothing counts them'
+check "nor in JSON" grep -q '"closes": *false' <<<"$whole"
 check "dump does not change the cut recording" test "$(stat -c %s many.grt/kmod_1)" = $((size - 1000))
 run mend many.grt
 expect "mend cuts it back" 0 '^many.grt: 1 file cut back to whole packets, [0-9]+ bytes less$'
 check "mend removes as many bytes as it reports" test "$(sed -E 's/.*packets, ([0-9]+) bytes.*/\1/' <<<"$output")" = \
 	$((size - 1000 - $(stat -c %s many.grt/kmod_1)))
+run report many.grt
+expect "what is left is accounted for" 0 'every event is accounted for'
 run mend many.grt
 expect "once" 0 '^many.grt: all packets are whole$'
 run mend /dev/null
