@@ -9,6 +9,7 @@
 #define GRT_BASE_HIST_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #define GRT_HIST_BITS 9
@@ -85,6 +86,18 @@ static inline struct grt_hist_value grt_hist_value(uint64_t value, uint64_t weig
 	};
 }
 
+/* All of a value but its counter. */
+static inline void grt_hist_put_sums(struct grt_hist *h, const struct grt_hist_value *v)
+{
+	if (v->value < h->min || !h->weight)
+		h->min = v->value;
+	if (v->value > h->max)
+		h->max = v->value;
+	h->inferred |= v->inferred;
+	h->weight += v->weight;
+	h->sum += v->sum;
+}
+
 /**
  * grt_hist_put - adds a value
  * @budget: number of octaves (4 KiB each) that may still be allocated, shared by histograms
@@ -93,13 +106,38 @@ static inline void grt_hist_put(struct grt_hist *h, const struct grt_hist_value 
 {
 	if (h->octave[v->octave] || grt_hist_grow(h, v->octave, budget))
 		h->octave[v->octave][v->bucket] += v->weight;
-	if (v->value < h->min || !h->weight)
-		h->min = v->value;
-	if (v->value > h->max)
-		h->max = v->value;
-	h->inferred |= v->inferred;
-	h->weight += v->weight;
-	h->sum += v->sum;
+	grt_hist_put_sums(h, v);
+}
+
+/**
+ * struct grt_hist_late - the counter of the last value, which the processor fetches while the caller is at
+ * other things: the counters of many histograms do not fit into its caches. All zero: none
+ */
+struct grt_hist_late {
+	uint64_t *counter;
+	uint64_t weight;
+};
+
+/** grt_hist_settle - counts the last value; before a histogram is read that got it, and before it is freed */
+static inline void grt_hist_settle(struct grt_hist_late *late)
+{
+	if (late->counter)
+		*late->counter += late->weight;
+	late->counter = NULL;
+}
+
+/** grt_hist_add_late - grt_hist_add() that counts the last value of @late, and leaves this one there */
+static inline void grt_hist_add_late(struct grt_hist *h, uint64_t value, uint64_t weight, bool inferred,
+				     uint32_t *budget, struct grt_hist_late *late)
+{
+	struct grt_hist_value v = grt_hist_value(value, weight, inferred);
+
+	grt_hist_settle(late);
+	if (h->octave[v.octave] || grt_hist_grow(h, v.octave, budget)) {
+		*late = (struct grt_hist_late){&h->octave[v.octave][v.bucket], v.weight};
+		__builtin_prefetch(late->counter, 1);
+	}
+	grt_hist_put_sums(h, &v);
 }
 
 /** grt_hist_add - grt_hist_put() for a value of one histogram only */

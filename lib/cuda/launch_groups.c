@@ -68,6 +68,8 @@ struct grt_launch_groups {
 	struct grt_launch_group **list;
 	size_t text; /* bytes of stacks' texts */
 	uint32_t octaves;
+	struct grt_hist_late exec;
+	struct grt_hist_late latency;
 	uint64_t over;
 	struct grt_interval span;
 	struct grt_interval within;
@@ -197,12 +199,12 @@ static int add_times(struct grt_launch_groups *g, struct grt_launch_group *group
 {
 	int ret = 0;
 
-	grt_hist_add(&group->exec, w->end - w->start, GRT_WEIGHT_ONE, false, &g->octaves);
+	grt_hist_add_late(&group->exec, w->end - w->start, GRT_WEIGHT_ONE, false, &g->octaves, &g->exec);
 	add_bytes(&group->timed_bytes, w->bytes);
 	group->unsized_ns += w->unsized ? w->end - w->start : 0;
 	if (w->launch && w->start >= w->launch->begin)
-		grt_hist_add(&group->latency, w->start - w->launch->begin, GRT_WEIGHT_ONE, false,
-			     &g->octaves);
+		grt_hist_add_late(&group->latency, w->start - w->launch->begin, GRT_WEIGHT_ONE, false,
+				  &g->octaves, &g->latency);
 	else
 		group->before_call += w->launch != NULL;
 	if (kinds[g->by].busy)
@@ -483,6 +485,8 @@ int64_t grt_launch_groups_list(struct grt_launch_groups *g, const struct grt_lau
 	int ret = grt_kernel_waits_finish(&g->waits);
 	void **list;
 
+	grt_hist_settle(&g->exec);
+	grt_hist_settle(&g->latency);
 	if (ret || grt_keyed_list(&g->groups, launch_groups_compare, &list))
 		return -ENOMEM;
 	free(g->list);
