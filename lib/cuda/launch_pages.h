@@ -6,8 +6,8 @@
  * Work of a launch may come at any time after it, so no launch is ever forgotten. But work comes mostly soon
  * after its launch: only GRT_LAUNCH_PAGES_RESIDENT pages are in memory, and the others are in a file without
  * a name (base/tempfile.h), from where they come back when they are needed. So launches take at most 18 MiB
- * of memory, and then 0.2 bytes each, for the place in the file. Where the file cannot be made or written,
- * all pages stay in memory.
+ * of memory, and then 0.2 bytes each, for the place in the file, in which most take 7. Where the file cannot
+ * be made or written, all pages stay in memory.
  */
 #ifndef GRT_CUDA_LAUNCH_PAGES_H
 #define GRT_CUDA_LAUNCH_PAGES_H
@@ -42,11 +42,10 @@ struct grt_launch_entry {
  * struct grt_launch_page - launches of GRT_LAUNCH_PAGE_IDS ids. Whoever changes @entry sets @changed
  * @id: its number among all pages
  * @called: it was looked for since the pages in memory were last gone through
- * @open: it has launches that no flush has processed
+ * @open: it may have launches that a flush has to process
  * @begin: NULL if no analysis needs the begins
- * @ended: a flush has processed the launch; in the file, only of a page that is @open
- * @present, @place: by id, whether there is a launch, and its place in @entry and @begin; these members, from
- *	@present on, are in the file
+ * @ended: no flush has to process the launch; in the file, only of a page that is @open
+ * @present, @place: by id, whether there is a launch, and its place in @entry and @begin
  */
 struct grt_launch_page {
 	uint64_t number;

@@ -340,21 +340,24 @@ static inline bool is_outside(const struct grt_launches *l, const struct grt_eve
 	return start > l->to || (end && end < l->from);
 }
 
-static void launches_count_stack(struct grt_launches *l, uint32_t image, uint32_t node)
+static void launches_count_stack(struct grt_launches *l, uint32_t node, enum grt_stack_reach reach)
 {
-	enum grt_stack_reach reach = grt_image_reach(l->images.image[image], node);
-
 	l->count.with_stack += reach > GRT_STACK_NONE;
 	l->count.stack_cut += reach == GRT_STACK_CUT;
 	l->count.stack_none += node && reach == GRT_STACK_NONE;
 }
 
+static enum grt_stack_reach launches_reach(const struct grt_launches *l, uint32_t image, uint32_t node)
+{
+	return l->no_stacks ? GRT_STACK_NONE : grt_image_reach(l->images.image[image], node);
+}
+
 /* Called once for each of its stacks. */
-static void see_stack(struct grt_launches *l, uint32_t image, uint32_t node)
+static void see_stack(struct grt_launches *l, uint32_t image, uint32_t node, enum grt_stack_reach reach)
 {
 	struct grt_image *i = l->images.image[image];
 
-	if (l->no_stacks || grt_image_reach(i, node) <= GRT_STACK_NONE || i->node[node - 1].launched)
+	if (reach <= GRT_STACK_NONE || i->node[node - 1].launched)
 		return;
 	i->node[node - 1].launched = true;
 	l->count.stacks++;
@@ -401,12 +404,27 @@ static void launches_take_back(struct grt_launches *l, const struct grt_launch_p
 	l->count.nothing -= launches_is_nothing(&launch, false);
 }
 
-static void launches_count_matched(struct grt_launches *l, const struct grt_event *e,
-				   const struct grt_launch_page *p, int place)
+static void launches_count_matched(struct grt_launches *l, const struct grt_event *e, uint32_t node,
+				   enum grt_stack_reach reach)
 {
 	count_how(l, e, GRT_LAUNCHED_MATCHED);
 	if (e->type != GRT_EV_GPU_SYNC && !l->no_stacks)
-		launches_count_stack(l, p->image, p->entry[place].node);
+		launches_count_stack(l, node, reach);
+}
+
+/*
+ * A launch with work needs no flush, so its page need not come back for one: but a stack may still get its
+ * frames, and a probed function counts as itself.
+ */
+static void launches_end_seen(struct grt_launches *l, struct grt_launch_page *p, unsigned int at,
+			      const struct grt_launch_entry *e, enum grt_stack_reach reach)
+{
+	if ((e->node && !l->no_stacks && reach <= GRT_STACK_NONE) ||
+	    l->caller[e->caller].call == GRT_CUDA_PROBED)
+		return;
+	if (!e->outside)
+		see_stack(l, p->image, e->node, reach);
+	p->ended[at / 64] |= 1ULL << at % 64;
 }
 
 static int launches_hand_out(struct grt_launches *l, const struct grt_event *e, struct grt_launch_page *p,
@@ -414,22 +432,26 @@ static int launches_hand_out(struct grt_launches *l, const struct grt_event *e, 
 {
 	uint64_t graph_node = launches_graph_node_of(e);
 	typeof(l->outside) work = outside ? l->outside : l->sink.work;
+	struct grt_launch_entry *entry = &p->entry[place];
+	enum grt_stack_reach reach;
 	struct grt_launch launch;
 
 	launches_take_back(l, p, correlation_of(e), place);
 
 	/* a stack that comes after its launch: their time stamps are from two clocks */
-	if (!p->entry[place].node)
-		p->entry[place].node = grt_images_stack(&l->images, p->image, correlation_of(e));
-	p->entry[place].seen = true;
+	if (!entry->node)
+		entry->node = grt_images_stack(&l->images, p->image, correlation_of(e));
+	reach = launches_reach(l, p->image, entry->node);
+	launches_end_seen(l, p, correlation_of(e) % GRT_LAUNCH_PAGE_IDS, entry, reach);
+	entry->seen = true;
 	p->changed = true;
 	if (!outside)
-		launches_count_matched(l, e, p, place);
+		launches_count_matched(l, e, entry->node, reach);
 	if (!work)
 		return 0;
 	launch_of(l, p, correlation_of(e), place, &launch);
-	launch.first = !outside && !p->entry[place].handed;
-	p->entry[place].handed |= !outside;
+	launch.first = !outside && !entry->handed;
+	entry->handed |= !outside;
 	if (graph_node)
 		launch.origin = graph_nodes_stack(&l->graph_nodes, p->image, graph_node);
 	return work(l->sink.arg, e, launch.image, &launch, GRT_LAUNCHED_MATCHED);
@@ -560,7 +582,7 @@ static int take_unnumbered(struct grt_launches *l, uint32_t image, const struct 
 		return 0;
 	launch_by(l, image, entry, &launch);
 	launch.begin = l->sink.no_begin ? 0 : e->begin;
-	see_stack(l, image, entry->node);
+	see_stack(l, image, entry->node, launches_reach(l, image, entry->node));
 	return end_call(l, &launch, false);
 }
 
@@ -649,7 +671,7 @@ static int end_launch(struct grt_launches *l, const struct grt_launch_page *p, u
 	if (e->outside)
 		return 0;
 	launch_of(l, p, p->number << GRT_LAUNCH_PAGE_BITS | at, p->place[at], &launch);
-	see_stack(l, p->image, e->node);
+	see_stack(l, p->image, e->node, launches_reach(l, p->image, e->node));
 	return end_call(l, &launch, e->seen);
 }
 

@@ -571,6 +571,113 @@ static void pages_in_memory(void **state)
 	grt_launch_pages_free(&l);
 }
 
+#define IDS GRT_LAUNCH_PAGE_IDS
+
+/* The launches of a page, by id; those with 0 as begin are none. */
+static struct {
+	struct grt_launch_entry entry;
+	uint64_t begin;
+	bool ended;
+} is[FAR][IDS];
+
+static uint64_t some(void)
+{
+	static uint64_t x = 88172645463325252;
+
+	x ^= x << 13;
+	x ^= x >> 7;
+	return x ^= x << 17;
+}
+
+/* As many bits as a number of the given width has, any width. */
+static uint64_t some_wide(unsigned int bits)
+{
+	unsigned int width = (unsigned int)(some() % (bits + 1));
+
+	return width ? some() >> (64 - width) : 0;
+}
+
+/* Adds launches of @page, at most one of each id, in the order of ids or in any other one. */
+static void put_some(struct grt_launch_pages *l, struct grt_launch_page *p, uint64_t page, unsigned int n)
+{
+	const unsigned int nodes = (unsigned int)(some() % 33), callers = (unsigned int)(some() % 30),
+			   begins = (unsigned int)(some() % 60),
+			   turn = page % 2 ? 1 : 2 * (unsigned int)some() + 1;
+
+	for (unsigned int i = 0; i < n; i++) {
+		unsigned int at = i * turn % IDS;
+		uint64_t id = page << GRT_LAUNCH_PAGE_BITS | at;
+
+		if (is[page][at].begin)
+			continue;
+		is[page][at].entry =
+			(struct grt_launch_entry){.node = (uint32_t)some_wide(nodes),
+						  .caller = some_wide(callers) & ((1U << 29) - 1),
+						  .seen = some() % 2,
+						  .handed = some() % 2,
+						  .outside = some() % 2};
+		is[page][at].begin = (1ULL << 60) + some_wide(begins);
+		is[page][at].ended = page % 3 && some() % 2;
+		assert_int_equal(grt_launch_pages_put(l, p, id, &is[page][at].entry, is[page][at].begin), 0);
+		p->ended[at / 64] |= (uint64_t)is[page][at].ended << at % 64;
+	}
+}
+
+static void is_there(struct grt_launch_pages *l, uint64_t page)
+{
+	struct grt_launch_page *p;
+
+	assert_int_equal(grt_launch_pages_find(l, 1, page << GRT_LAUNCH_PAGE_BITS, GRT_RECENT_WORK, &p), 0);
+	assert_non_null(p);
+	for (unsigned int at = 0; at < IDS; at++) {
+		assert_int_equal(p->present[at / 64] >> at % 64 & 1, is[page][at].begin != 0);
+		assert_int_equal(p->ended[at / 64] >> at % 64 & 1, is[page][at].ended);
+		if (!is[page][at].begin)
+			continue;
+		assert_memory_equal(&p->entry[p->place[at]], &is[page][at].entry, sizeof(is[page][at].entry));
+		assert_int_equal(p->begin[p->place[at]], is[page][at].begin);
+	}
+}
+
+/* Launches of any kind come back as they were, also those of pages that grew after they had been in the file.
+ */
+static void pages_that_come_back(void **state)
+{
+	struct grt_launch_pages l;
+	struct grt_launch_page *p;
+	uint64_t end;
+
+	grt_launch_pages_init(&l, true);
+	for (uint64_t i = 0; i < FAR; i++) {
+		assert_int_equal(grt_launch_pages_add(&l, 1, i << GRT_LAUNCH_PAGE_BITS, &p), 0);
+		put_some(&l, p, i, 1 + (unsigned int)(some() % (i % 2 ? IDS : 20)));
+	}
+	for (uint64_t i = 0; i < FAR; i++)
+		is_there(&l, i);
+	for (unsigned int turn = 1; turn < 4; turn++) {
+		for (uint64_t i = 0; i < FAR; i += turn) {
+			assert_int_equal(grt_launch_pages_find(&l, 1, i << GRT_LAUNCH_PAGE_BITS,
+							       GRT_RECENT_LAUNCH, &p),
+					 0);
+			put_some(&l, p, i, turn == 3 ? IDS : 60 * turn);
+		}
+		for (uint64_t i = 0; i < FAR; i++)
+			is_there(&l, i);
+	}
+	/* a place that a page cannot outgrow is its last one */
+	end = l.flushed + l.tail_used;
+	for (uint64_t i = 0; i < FAR; i++) {
+		assert_int_equal(grt_launch_pages_find(&l, 1, i << GRT_LAUNCH_PAGE_BITS, GRT_RECENT_WORK, &p),
+				 0);
+		p->changed = true;
+	}
+	for (uint64_t i = 0; i < FAR; i++)
+		is_there(&l, i);
+	assert_int_equal(l.flushed + l.tail_used, end);
+	assert_false(l.stuck);
+	grt_launch_pages_free(&l);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
@@ -596,6 +703,7 @@ int main(void)
 		TEST(far_apart),
 		TEST(far_apart_without_a_file),
 		TEST(pages_in_memory),
+		TEST(pages_that_come_back),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
