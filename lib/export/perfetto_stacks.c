@@ -28,7 +28,7 @@ enum { CALLSTACK_FRAMES = 2 };
 /* Number of recent pairs of stack and work that are remembered; the stacks of older pairs are built again. */
 #define FOUND_MAX 262144U
 /* Of these, copies of the most recent ones are found by a simple hash. */
-#define FOUND_NEAR 1024U
+#define FOUND_NEAR 65536U
 
 /** struct near_stack - a pair as in struct perfetto_stacks; @at: number of its node, which is a callstack; 0:
  * none */

@@ -26,6 +26,9 @@
 /* Most paths of sources. */
 #define FILES_MAX 131072U
 
+/* Most frames that are known from other stacks; older ones are looked up again. */
+#define KNOWN_MAX 65536U
+
 /**
  * struct listed - a frame: the text of its function, the text with its place, and the place
  * @file: of the paths; 0: it is unknown, or the text of the function contains it
@@ -75,6 +78,7 @@ struct grt_image_frames {
 	struct image *image;
 	uint32_t images;
 	struct grt_texts files;
+	struct grt_keyed known; /* struct place, by what a node is without its caller */
 	struct listed *list;
 	uint32_t listed, room;
 	uint64_t tree;	   /* the last tree to which stacks were added: grt_stacks_id() */
@@ -92,6 +96,7 @@ int grt_image_frames_new(struct grt_image_frames **out)
 	if (!f)
 		return -ENOMEM;
 	grt_texts_init(&f->files, FILES_MAX);
+	grt_keyed_init(&f->known, sizeof(struct place), KNOWN_MAX);
 	if (!grt_stacks_new(&f->names))
 		return 0;
 	grt_image_frames_free(f);
@@ -243,13 +248,44 @@ static int list_code(struct grt_image_frames *f, struct image *m, struct place *
 	return ret;
 }
 
-/* Finds out what a node is, and stores it. Return: 0 or -ENOMEM */
+/*
+ * Most functions are in many stacks: the same function at the same place is looked up once. Return: 0 or a
+ * negative errno, with *@out empty
+ */
+static int image_frames_list_node(struct grt_image_frames *f, struct image *m, const struct grt_image *i,
+				  const struct grt_image_node *n, struct place *out)
+{
+	const struct grt_key key = {{(uint64_t)i->number << 32 | n->module, n->ip,
+				     (uint64_t)n->function << 32 | n->file, n->line}};
+	struct place *known;
+	void *found;
+	int ret = grt_keyed_get_or_replace(&f->known, &key, NULL, &found);
+
+	if (ret)
+		return ret;
+	known = found;
+	if (known->at) {
+		*out = *known;
+		return 0;
+	}
+	out->at = f->listed + 1;
+	if (n->ip)
+		ret = list_code(f, m, out, i, n);
+	else if (n->function || n->file)
+		ret = list_interpreted(f, out, i, n);
+	if (ret)
+		*out = (struct place){0};
+	*known = *out;
+	return ret;
+}
+
+/* Finds out what a node is, and stores it. Return: 0 or a negative errno */
 static int image_frames_place_of(struct grt_image_frames *f, const struct grt_image *i, uint32_t node,
 				 struct place *out)
 {
 	const struct grt_image_node *n = grt_image_node(i, node);
 	struct image *m = image_of(f, i);
-	int ret = 0;
+	int ret;
 
 	*out = (struct place){0};
 	if (!m)
@@ -259,11 +295,7 @@ static int image_frames_place_of(struct grt_image_frames *f, const struct grt_im
 	*out = m->place[node - 1];
 	if (out->at)
 		return 0;
-	out->at = f->listed + 1;
-	if (n->ip)
-		ret = list_code(f, m, out, i, n);
-	else if (n->function || n->file)
-		ret = list_interpreted(f, out, i, n);
+	ret = image_frames_list_node(f, m, i, n, out);
 	m->place[node - 1] = *out;
 	return ret;
 }
@@ -684,6 +716,7 @@ void grt_image_frames_free(struct grt_image_frames *f)
 	grt_symbols_free(f->symbols);
 	grt_stacks_free(f->names);
 	grt_texts_free(&f->files);
+	grt_keyed_free(&f->known);
 	free(f->image);
 	free(f->list);
 	free(f->in_tree);
