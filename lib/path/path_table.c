@@ -348,6 +348,12 @@ static void note_method(const struct grt_path *s, struct grt_pass *pass)
 			"the trace has no threads, jobs or launches: use grtrace record -e sched,drm,cuda -- PROG");
 		return;
 	}
+	if (!s->segments) {
+		grt_note(
+			pass->notes,
+			"no thread, job or launch of the trace is between --from and --to, and so no part of the path");
+		return;
+	}
 	grt_note(
 		pass->notes,
 		"half_saves: the graph is computed again. It does not model that work shares the GPU's cores and memory with other work,");

@@ -17,6 +17,9 @@ check "to 0.1 % of the run" test -z "$(grep -E ' (0\.[1-9][0-9]|[1-9][0-9]*\.[0-
 run report path.grt --path
 expect "as text" 0 'segments of the critical path'
 check "a note names what the graph cannot show" grep -q "shares the GPU's cores" <<<"$output"
+run report path.grt --path --from +0 --to "+0.000000001"
+expect "a time in which nothing happens has no path, and a note says so" 0 \
+	'^no thread, job or launch of the trace is between --from and --to, and so no part of the path$'
 "$GRTRACE" report path.grt --path --csv >path.csv 2>err
 check "as CSV" grep -q '^who,kind,time,share,segments,inferred,total,times,half_saves,half_share,what' path.csv
 run report path.grt --path --by kernel
