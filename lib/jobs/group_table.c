@@ -16,7 +16,7 @@
 #include "groups.h"
 #include "table/analysis.h"
 #include "table/cells.h"
-#include "table/notes.h"
+#include "base/say.h"
 #include "trace/names.h"
 
 /* -------------------------------------------------------- group sentence */
