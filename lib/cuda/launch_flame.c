@@ -57,7 +57,7 @@ struct grt_launch_flame {
 	struct row *row;
 	uint32_t rows, room;
 	struct grt_index index;
-	uint32_t recent[RECENT]; /* number of a row, plus 1 */
+	uint32_t recent[RECENT];       /* number of a row, plus 1 */
 	struct grt_range_paths ranges; /* without a tree before the first range */
 	struct grt_slots *slots;
 	bool no_ranges;

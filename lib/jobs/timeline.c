@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bisect.h"
 #include "base/containers.h"
 #include "base/intervals.h"
 #include "base/timescale.h"
@@ -231,17 +232,7 @@ static int append_wide(const struct grt_timeline *t, struct grt_idles *l, const 
 /* Index of the first one that ends after @time. */
 static uint32_t idle_at(const struct grt_idles *l, uint64_t time)
 {
-	uint32_t low = 0, high = l->used;
-
-	while (low < high) {
-		uint32_t mid = (low + high) / 2;
-
-		if (l->at[mid].to <= time)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return low;
+	return grt_bisect(l->used, i, l->at[i].to <= time);
 }
 
 /*
