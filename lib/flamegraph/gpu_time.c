@@ -62,22 +62,6 @@ void grt_gpu_time_within(struct grt_gpu_time *f, uint64_t from, uint64_t to)
 	grt_launch_flame_within(f->launches, from, to);
 }
 
-void grt_gpu_time_slots(struct grt_gpu_time *f, struct grt_slots *slots)
-{
-	f->slots = slots;
-	grt_launch_flame_slots(f->launches, slots);
-}
-
-void grt_gpu_time_ranges(struct grt_gpu_time *f, enum grt_flame_ranges how)
-{
-	grt_launch_flame_ranges(f->launches, how);
-}
-
-int grt_gpu_time_samples(struct grt_gpu_time *f)
-{
-	return grt_launch_flame_samples(f->launches);
-}
-
 /* Sets a process's control group; a former group of the process is forgotten. */
 static int gpu_time_take_owner(struct grt_gpu_time *f, const struct grt_ev_owner *e)
 {
@@ -214,11 +198,12 @@ static int gpu_time_begin(void **state, struct grt_pass *pass, unsigned int part
 	if (!ret) {
 		grt_gpu_time_within(f, pass->first, pass->last);
 		grt_gpu_time_filter(f, pass->filter);
-		grt_gpu_time_slots(f, pass->slots);
+		f->slots = pass->slots;
+		grt_launch_flame_slots(f->launches, pass->slots);
 		if (pass->shape)
-			grt_gpu_time_ranges(f, pass->shape->ranges);
+			grt_launch_flame_ranges(f->launches, pass->shape->ranges);
 		if (pass->shape && grt_flame_is_sampled(pass->shape))
-			ret = grt_gpu_time_samples(f);
+			ret = grt_launch_flame_samples(f->launches);
 	}
 	*state = f;
 	return ret;

@@ -15,7 +15,6 @@
 #include "stack/frames.h"
 
 struct grt_filter;
-struct grt_slots;
 struct grt_gpu_time;
 
 /** grt_gpu_time_new - makes one, to be freed by grt_gpu_time_free(). Return: 0 or -ENOMEM */
@@ -29,19 +28,6 @@ void grt_gpu_time_filter(struct grt_gpu_time *f, const struct grt_filter *filter
  * Events of DRM jobs outside of this time must not be passed to grt_gpu_time_event().
  */
 void grt_gpu_time_within(struct grt_gpu_time *f, uint64_t from, uint64_t to);
-
-/** grt_gpu_time_ranges - sets how NVTX ranges are shown; to be called before the first event */
-void grt_gpu_time_ranges(struct grt_gpu_time *f, enum grt_flame_ranges how);
-
-/** grt_gpu_time_slots - @slots get each weight with its time, NULL: no; to be called before the first event
- */
-void grt_gpu_time_slots(struct grt_gpu_time *f, struct grt_slots *slots);
-
-/**
- * grt_gpu_time_samples - also sums up PC samples; to be called after grt_gpu_time_within() and before the
- * first event Return: 0 or -ENOMEM
- */
-int grt_gpu_time_samples(struct grt_gpu_time *f);
 
 /** grt_gpu_time_event - processes an event of any type. Return: 0 or -ENOMEM */
 int grt_gpu_time_event(struct grt_gpu_time *f, const struct grt_event *e);

@@ -21,9 +21,16 @@
  * become one stretch, so the array stays short in practice.
  */
 
-int grt_stretches_close(struct grt_stretches *s, uint32_t n,
-			int (*fn)(void *arg, const struct grt_stretches *s, const struct grt_stretch *st),
-			void *arg)
+/*
+ * grt_stretches_close - closes the oldest @n kept stretches
+ * @fn: called for each before it is closed, so that
+ *	@s->floor and @s->last belong to the previous stretch
+ * Return: 0, or the first result of @fn other than 0, which ends the loop
+ */
+static int grt_stretches_close(struct grt_stretches *s, uint32_t n,
+			       int (*fn)(void *arg, const struct grt_stretches *s,
+					 const struct grt_stretch *st),
+			       void *arg)
 {
 	uint32_t i = 0;
 	int ret = 0;
