@@ -63,7 +63,7 @@ void grt_gpu_time_within(struct grt_gpu_time *f, uint64_t from, uint64_t to)
 }
 
 /* Sets a process's control group; a former group of the process is forgotten. */
-static int gpu_time_take_owner(struct grt_gpu_time *f, const struct grt_ev_owner *e)
+static __attribute__((noinline)) int gpu_time_take_owner(struct grt_gpu_time *f, const struct grt_ev_owner *e)
 {
 	const struct grt_key key = {{e->e.pid}};
 	uint32_t number;
@@ -86,23 +86,24 @@ static const char *gpu_time_cgroup(const void *cgroups, uint32_t pid)
 	return number && *number ? grt_texts_get(&f->cgroup, *number) : NULL;
 }
 
-static int gpu_time_take_job(struct grt_gpu_time *f, const struct grt_event *e)
+static __attribute__((noinline)) int gpu_time_begin_jobs(struct grt_gpu_time *f)
 {
-	if (!f->jobs) {
-		if (grt_job_flame_new(&f->jobs, f->filter, f->slots))
-			return -ENOMEM;
+	int ret = grt_job_flame_new(&f->jobs, f->filter, f->slots);
+
+	if (!ret)
 		grt_job_flame_within(f->jobs, f->within.from, f->within.to);
-	}
-	return grt_job_flame_event(f->jobs, e);
+	return ret;
 }
 
 int grt_gpu_time_event(struct grt_gpu_time *f, const struct grt_event *e)
 {
-	if (e->type == GRT_EV_OWNER)
-		return gpu_time_take_owner(f, (const struct grt_ev_owner *)e);
 	if (grt_has_trait(e, GRT_TRAIT_OF_IMAGE))
 		return grt_launch_flame_event(f->launches, e);
-	return gpu_time_take_job(f, e);
+	if (e->type == GRT_EV_OWNER)
+		return gpu_time_take_owner(f, (const struct grt_ev_owner *)e);
+	if (!f->jobs && gpu_time_begin_jobs(f))
+		return -ENOMEM;
+	return grt_job_flame_event(f->jobs, e);
 }
 
 int grt_gpu_time_flush(struct grt_gpu_time *f)

@@ -95,7 +95,7 @@ static bool same_owner(const void *owner, uint32_t id, const void *key)
 	return o->ctx == k->ctx && o->seqno == k->seqno;
 }
 
-static int stack_event(struct grt_job_flame *f, const struct grt_ev_stack *e)
+static __attribute__((noinline)) int stack_event(struct grt_job_flame *f, const struct grt_ev_stack *e)
 {
 	struct owner new = {.ctx = e->e.ctx, .seqno = e->e.seqno, .user = e->user, .kernel = e->kernel};
 	uint32_t tag = grt_hash(&f->key, e->e.ctx, e->e.seqno), at;
@@ -246,7 +246,8 @@ static int job_flame_count_in_window(struct grt_job_flame *f, const struct grt_j
 }
 
 /* Counts the jobs of a window that has ended. */
-static int job_flame_take_window(struct grt_job_flame *f, const struct grt_ev_window *e)
+static __attribute__((noinline)) int job_flame_take_window(struct grt_job_flame *f,
+							   const struct grt_ev_window *e)
 {
 	uint32_t n = f->helds;
 	int ret = grt_watch_take_window(&f->watch, e);
@@ -324,15 +325,16 @@ void grt_job_flame_within(struct grt_job_flame *f, uint64_t from, uint64_t to)
 
 int grt_job_flame_event(struct grt_job_flame *f, const struct grt_event *e)
 {
-	if (e->type == GRT_EV_STACK)
-		return stack_event(f, (const struct grt_ev_stack *)e);
-	if (e->type == GRT_EV_WINDOW)
-		return ((const struct grt_ev_window *)e)->of == GRT_WINDOW_JOBS
-			       ? job_flame_take_window(f, (const struct grt_ev_window *)e)
-			       : 0;
-	if (grt_class_of[e->type] == GRT_CLASS_stack)
-		return grt_frames_event(&f->frames, e);
-	return grt_jobs_event(f->jobs, e);
+	enum grt_class class = grt_class_of[e->type];
+
+	if (class != GRT_CLASS_stack && class != GRT_CLASS_window)
+		return grt_jobs_event(f->jobs, e);
+	if (class == GRT_CLASS_stack)
+		return e->type == GRT_EV_STACK ? stack_event(f, (const struct grt_ev_stack *)e)
+					       : grt_frames_event(&f->frames, e);
+	return ((const struct grt_ev_window *)e)->of == GRT_WINDOW_JOBS
+		       ? job_flame_take_window(f, (const struct grt_ev_window *)e)
+		       : 0;
 }
 
 /** struct room - for texts of a row */
