@@ -19,7 +19,6 @@
  */
 #include "unwind.h"
 
-#include "base/bisect.h"
 #include "python.h"
 #include "rules.h"
 #include "stack.h"
@@ -585,7 +584,16 @@ static void unwind_keep_frames(struct walk *w)
 /* The frame of the C stack that contains an address, searched inward from the first one. */
 static uint32_t unwind_frame_with(const struct grt_unwind_thread *t, uint64_t address)
 {
-	return grt_bisect(t->frames, i, t->frame[i].sp > address);
+	uint32_t low = 0, high = t->frames, middle;
+
+	while (low < high) {
+		middle = (low + high) / 2;
+		if (t->frame[middle].sp <= address)
+			high = middle;
+		else
+			low = middle + 1;
+	}
+	return low;
 }
 
 static uint64_t unwind_item_of(const struct grt_pyframe *f)
