@@ -238,9 +238,6 @@ int cmd_close_stdout(void);
  * the pager, which is started for output that may be longer than the screen.
  */
 
-/** terminal_is - whether standard output is a terminal, or a pager that shows it on one */
-bool terminal_is(void);
-
 /** terminal_width - characters of a line, 0: there is neither a terminal nor COLUMNS */
 unsigned int terminal_width(void);
 

@@ -38,7 +38,8 @@ static struct {
 	unsigned int width; /* of the terminal that it has */
 } pager;
 
-bool terminal_is(void)
+/* Whether standard output is a terminal, or a pager that shows it on one */
+static bool terminal_is(void)
 {
 	return pager.pid || isatty(STDOUT_FILENO);
 }

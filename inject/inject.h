@@ -453,12 +453,6 @@ void launch_write_ranges(void);
 void launch_close(void);
 
 /**
- * launch_correlation - extends CUPTI's 32-bit number to 64 bits, without wrapping; 0: CUPTI has stopped
- * counting
- */
-uint64_t launch_correlation(uint32_t correlation);
-
-/**
  * launch_count_anew - call this before CUPTI is attached again, because it then counts calls from the
  * beginning
  */

@@ -228,7 +228,7 @@ static uint64_t launch_frozen_at(uint32_t correlation)
 }
 
 /* Return: 0 also if CUPTI has stopped counting, and gives all calls this number */
-uint64_t launch_correlation(uint32_t correlation)
+static uint64_t launch_correlation(uint32_t correlation)
 {
 	uint64_t last = atomic_load_explicit(&correlations, memory_order_relaxed), wide;
 

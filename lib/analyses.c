@@ -713,6 +713,7 @@ void grt_analyses_free(struct grt_analyses *a)
 	for (const struct grt_taker *t = a->all; t->analysis; t++)
 		analyses_free_one(t->analysis, t->state);
 	grt_launches_free(a->launches);
-	grt_jobs_free(a->jobs);
+	if (a->jobs)
+		grt_jobs_free(a->jobs);
 	*a = (struct grt_analyses){.pass = {.jobs = NULL}};
 }

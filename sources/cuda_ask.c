@@ -102,7 +102,7 @@ static bool ask_find_page(struct cuda_ask *a, DIR *d)
 }
 
 /* The pid of the recorder of the process, 0: none, -1: a process outside of this PID namespace. */
-pid_t cuda_ask_holder(const struct cuda_ask *a)
+static pid_t cuda_ask_holder(const struct cuda_ask *a)
 {
 	struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
 

@@ -52,12 +52,6 @@ int cuda_ask_find(struct cuda_ask *a, pid_t pid, struct grt_err *err);
  */
 bool cuda_ask_library(char *path);
 
-/**
- * cuda_ask_holder - the pid of the recorder of the process, 0: none, -1: a process outside of this PID
- * namespace
- */
-pid_t cuda_ask_holder(const struct cuda_ask *a);
-
 /** cuda_ask_is_free - Return: 0, or -EBUSY: another recorder has it, with *err */
 int cuda_ask_is_free(const struct cuda_ask *a, struct grt_err *err);
 

@@ -261,7 +261,12 @@ static const char *action_text(uint32_t action)
 	}
 }
 
-int seccomp_judge(const struct sock_filter *code, size_t n, char why[SECCOMP_WHY])
+/*
+ * seccomp_judge - runs one filter for each of the calls
+ * @why: what it does for which call
+ * Return: 0, or -EPERM with @why
+ */
+static int seccomp_judge(const struct sock_filter *code, size_t n, char why[SECCOMP_WHY])
 {
 	char what[64];
 

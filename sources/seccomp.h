@@ -14,13 +14,6 @@
 #define SECCOMP_WHY 160
 
 /**
- * seccomp_judge - runs one filter for each of the calls
- * @why: what it does for which call
- * Return: 0, or -EPERM with @why
- */
-int seccomp_judge(const struct sock_filter *code, size_t n, char why[SECCOMP_WHY]);
-
-/**
  * seccomp_check - the same for all filters of a thread
  * @tid: it is stopped, and traced by the caller
  * Return: 0, -EPERM with @why, -EACCES: this process may not read them, or another negative errno

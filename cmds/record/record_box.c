@@ -16,7 +16,6 @@ static volatile sig_atomic_t record_box_asked;
 
 static void record_box_on_signal(int number)
 {
-	(void)number;
 	record_box_asked = 1;
 }
 

@@ -10,7 +10,7 @@
 #include "cmds/outfile.h"
 #include "cuda/launch_flame.h"
 #include "export/export.h"
-#include "flamegraph/flame.h"
+#include "flamegraph/gpu_time.h"
 #include "flamegraph/flamegraph.h"
 #include "record_choice.h"
 #include "record_options.h"
@@ -73,18 +73,18 @@ static int write_export(const char *path, const char *format, const char *file)
 /** struct merged - the consumer */
 struct merged {
 	struct grt_consumer c;
-	struct grt_flame *flame;
+	struct grt_gpu_time *flame;
 	struct grt_stacks *tree;
 };
 
 static int record_files_on_event(struct grt_consumer *c, const struct grt_event *e, uint32_t cpu)
 {
-	return grt_flame_event(((struct merged *)c)->flame, e);
+	return grt_gpu_time_event(((struct merged *)c)->flame, e);
 }
 
 static void record_files_print(const struct merged *m)
 {
-	struct grt_launches_count n = grt_launch_flame_count(grt_flame_launches(m->flame));
+	struct grt_launches_count n = grt_launch_flame_count(grt_gpu_time_launches(m->flame));
 
 	grt_say(stderr,
 		"grtrace record: %llu {launch|launches}, %llu {kernel|kernels}, %llu {copy|copies}; %llu {stack|stacks}, %.3f ms on the GPU\n",
@@ -122,7 +122,7 @@ static int build(struct merged *m, const char *path, struct grt_err *err)
 	ret = grt_session_run(s, &m->c, 0, UINT64_MAX, err);
 	grt_session_close(s);
 	if (ret >= 0)
-		ret = grt_flame_tree(m->flame, &shape, m->tree, GRT_STACKS_NOW);
+		ret = grt_gpu_time_tree(m->flame, &shape, m->tree, GRT_STACKS_NOW);
 	if (!ret)
 		grt_stacks_seal(m->tree);
 	return ret < 0 ? ret : 0;
@@ -148,7 +148,7 @@ static int write_merged(const char *path, const char *file)
 {
 	struct merged m = {.c.event = record_files_on_event};
 	struct grt_err err = {0};
-	int ret = grt_flame_new(&m.flame);
+	int ret = grt_gpu_time_new(&m.flame);
 
 	if (!ret)
 		ret = grt_stacks_new(&m.tree);
@@ -159,7 +159,7 @@ static int write_merged(const char *path, const char *file)
 	if (!ret && file)
 		ret = record_files_write_folded(&m, file, &err);
 	grt_stacks_free(m.tree);
-	grt_flame_free(m.flame);
+	grt_gpu_time_free(m.flame);
 	return ret ? record_files_read_failed(path, ret, &err) : EXIT_DONE;
 }
 

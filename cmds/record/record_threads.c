@@ -271,7 +271,6 @@ static bool walk_memory(Dwfl *dwfl, Dwarf_Addr at, Dwarf_Word *out, void *arg)
 {
 	const struct copy *c = ((struct record_stacks *)arg)->walked;
 
-	(void)dwfl;
 	if (at < c->sp || at - c->sp > c->bytes || c->bytes - (at - c->sp) < sizeof(*out))
 		return false;
 	memcpy(out, c->memory + (at - c->sp), sizeof(*out));

@@ -184,7 +184,8 @@ int carried_write(const struct carried *c, uint64_t time, int (*write)(void *arg
 	return ret;
 }
 
-uint64_t carried_bytes(const struct carried *c)
+/* Return: the most bytes that carried_write() writes */
+static uint64_t carried_bytes(const struct carried *c)
 {
 	uint64_t bytes = c->used - c->dropped;
 

@@ -75,9 +75,6 @@ int carried_see(struct carried *c, const struct grt_packet *p, struct carried_se
 int carried_write(const struct carried *c, uint64_t time, int (*write)(void *arg, const struct grt_packet *p),
 		  void *arg);
 
-/** carried_bytes - Return: the most bytes that carried_write() writes */
-uint64_t carried_bytes(const struct carried *c);
-
 /** carried_free - frees it */
 void carried_free(struct carried *c);
 

@@ -352,7 +352,6 @@ static int incident_on_event(struct grt_consumer *c, const struct grt_event *e, 
 	struct incident_report *r = (struct incident_report *)c;
 	int ret = incident_calls_event(&r->calls, e);
 
-	(void)cpu;
 	if (ret)
 		return ret;
 	incident_see_whose(r, e);
@@ -380,7 +379,6 @@ static int incident_on_frame(struct grt_consumer *c, const struct grt_event *e, 
 			 : e->type == GRT_EV_FRAME_PLACE ? ((const struct grt_ev_frame_place *)e)->stack
 							 : 0;
 
-	(void)cpu;
 	if (e->type != GRT_EV_FRAME_TEXT && (!stack || (stack != r->stack[0] && stack != r->stack[1])))
 		return 0;
 	return grt_frames_event(&r->frames, e);

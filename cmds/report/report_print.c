@@ -57,7 +57,8 @@ static const struct grt_column text_columns[] = {
 
 const struct grt_table report_text_pairs = {"text", "text", text_columns, GRT_TABLE_PAIRS};
 
-void report_text_health(struct grt_writer *w, const struct grt_health *h)
+/* Pairs: the format, the number of lines, and what became of them */
+static void report_text_health(struct grt_writer *w, const struct grt_health *h)
 {
 	if (h->text.form)
 		grt_writer_pairs(w, &report_text_pairs, NULL, &h->text);
@@ -116,7 +117,8 @@ static int report_text_compare(const void *a, const void *b)
 }
 
 /* The most frequent ones come first. */
-int report_text_skipped(const struct grt_session *s, struct grt_writer *w, struct grt_notes *notes, bool all)
+static int report_text_skipped(const struct grt_session *s, struct grt_writer *w, struct grt_notes *notes,
+			       bool all)
 {
 	const struct grt_skipped *list;
 	unsigned int n = grt_session_skipped(s, &list), show = !all && n > SKIPPED_ROWS ? SKIPPED_ROWS : n;

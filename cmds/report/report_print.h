@@ -7,17 +7,8 @@
 
 extern const struct grt_table report_text_pairs, report_text_skipped_table;
 
-/** report_text_health - pairs: the format, the number of lines, and what became of them */
-void report_text_health(struct grt_writer *w, const struct grt_health *h);
-
 /** report_text_notes - notes: lines that were not understood, places where events are missing */
 void report_text_notes(struct grt_notes *n, const struct grt_health *h);
-
-/**
- * report_text_skipped - writes the table of events that were skipped: its beginning, or @all. Return: 0 or
- * -ENOMEM
- */
-int report_text_skipped(const struct grt_session *s, struct grt_writer *w, struct grt_notes *n, bool all);
 
 /**
  * report_text_passed - adds a note about skipped events, by kind; nothing if there are none

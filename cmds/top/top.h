@@ -19,7 +19,7 @@
 #include "nvidia/xid.h"
 #include "stack/frames.h"
 #include "stack/images.h"
-#include "table/notes.h"
+#include "base/say.h"
 #include "top_last.h"
 
 /* Result of a callback that ends the run. It differs from 1, which has a meaning in a live run. */

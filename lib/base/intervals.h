@@ -16,24 +16,17 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "bisect.h"
+
 #define GRT_INTERVALS(name, type)                                                                  \
 	static inline uint32_t name##_ending(const type *v, uint32_t n, uint64_t time)             \
 	{                                                                                          \
-		uint32_t low = 0, high = n, mid;                                                   \
-                                                                                                   \
 		/* Usually it is after all intervals, or in the last one. */                       \
 		if (!n || v[n - 1].to < time)                                                      \
 			return n;                                                                  \
 		if (v[n - 1].from <= time && (n < 2 || v[n - 2].to < time))                        \
 			return n - 1;                                                              \
-		while (low < high) {                                                               \
-			mid = (low + high) / 2;                                                    \
-			if (v[mid].to < time)                                                      \
-				low = mid + 1;                                                     \
-			else                                                                       \
-				high = mid;                                                        \
-		}                                                                                  \
-		return low;                                                                        \
+		return grt_bisect(n, i, v[i].to < time);                                           \
 	}                                                                                          \
 	static inline uint32_t name##_behind(const type *v, uint32_t n, uint32_t i, uint64_t time) \
 	{                                                                                          \

@@ -145,3 +145,14 @@ int grt_say(FILE *out, const char *fmt, ...)
 	va_end(ap);
 	return ret;
 }
+
+void grt_note(struct grt_notes *n, const char *fmt, ...)
+{
+	va_list ap;
+
+	if (n->n == GRT_NOTES_MAX)
+		return;
+	va_start(ap, fmt);
+	grt_say_text_va(n->text[n->n++], sizeof(n->text[0]), fmt, ap);
+	va_end(ap);
+}

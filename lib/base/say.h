@@ -31,4 +31,15 @@ const char *grt_say_count(char *text, size_t room, uint64_t n, const char *of);
 int grt_say_text_va(char *text, size_t room, const char *fmt, va_list ap)
 	__attribute__((format(printf, 3, 0)));
 
+#define GRT_NOTES_MAX 24
+
+/** struct grt_notes - sentences that are collected; those beyond GRT_NOTES_MAX are dropped */
+struct grt_notes {
+	char text[GRT_NOTES_MAX][256];
+	unsigned int n;
+};
+
+/** grt_note - adds a sentence */
+void grt_note(struct grt_notes *n, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
 #endif /* GRT_BASE_SAY_H */

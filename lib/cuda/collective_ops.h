@@ -10,7 +10,7 @@
 #define GRT_CUDA_COLLECTIVE_OPS_H
 
 #include "steps.h"
-#include "table/notes.h"
+#include "base/say.h"
 
 /**
  * struct grt_op_part - the part of a rank in a collective

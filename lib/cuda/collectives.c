@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bisect.h"
 #include "base/compare.h"
 #include "base/containers.h"
 #include "collective_ops.h"
@@ -160,17 +161,9 @@ static bool goes_with(const struct grt_collectives *c, const struct lane *a, str
 static uint32_t step_at(const struct grt_steps *s, uint32_t rank, uint64_t time)
 {
 	const struct grt_step_rank *r = grt_steps_rank(s, rank);
-	uint32_t low = r->first, high = r->first + r->steps;
+	uint32_t at = r->first + grt_bisect(r->steps, i, grt_steps_step(s, r->first + i)->to <= time);
 
-	while (low < high) {
-		uint32_t mid = low + (high - low) / 2;
-
-		if (grt_steps_step(s, mid)->to <= time)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return low < r->first + r->steps && grt_steps_step(s, low)->from <= time ? low : UINT32_MAX;
+	return at < r->first + r->steps && grt_steps_step(s, at)->from <= time ? at : UINT32_MAX;
 }
 
 /**

@@ -8,7 +8,7 @@
 #define GRT_CUDA_DEVICE_MEMORY_H
 
 #include "stack/images.h"
-#include "table/notes.h"
+#include "base/say.h"
 #include "trace/session.h"
 
 /* Most live blocks; further blocks are counted. */

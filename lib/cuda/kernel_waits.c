@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bisect.h"
 #include "base/bus.h"
 #include "base/containers.h"
 #include "trace/names.h"
@@ -163,16 +164,7 @@ static const struct place *kernel_waits_place(const struct grt_kernel_waits *w, 
 /* The first slice that ends after @time. */
 static uint32_t kernel_waits_first(const struct place *p, uint64_t time)
 {
-	uint32_t low = 0, high = p->used, middle;
-
-	while (low < high) {
-		middle = low + (high - low) / 2;
-		if (p->slice[middle].end > time)
-			high = middle;
-		else
-			low = middle + 1;
-	}
-	return low;
+	return grt_bisect(p->used, i, p->slice[i].end <= time);
 }
 
 static uint64_t kernel_waits_overlap(const struct slice *s, uint64_t from, uint64_t to)

@@ -57,8 +57,8 @@ struct grt_launch_flame {
 	struct row *row;
 	uint32_t rows, room;
 	struct grt_index index;
-	uint32_t recent[RECENT]; /* number of a row, plus 1 */
-	struct grt_range_paths ranges;
+	uint32_t recent[RECENT];       /* number of a row, plus 1 */
+	struct grt_range_paths ranges; /* without a tree before the first range */
 	struct grt_slots *slots;
 	bool no_ranges;
 	uint64_t device_first;
@@ -295,6 +295,17 @@ static int launch_flame_add_window(struct grt_launch_flame *f, const struct grt_
 	return grt_estimate_add(&f->windows[image->number], number, r->ns, r->launches) ?: 1;
 }
 
+/* The path of a launch's ranges; 0: it has none, or they are not shown. */
+static int launch_flame_find_range(struct grt_launch_flame *f, const struct grt_image *image,
+				   const struct grt_launch *launch, uint32_t *path)
+{
+	if (!launch->range || f->no_ranges)
+		return 0;
+	if (!f->ranges.tree && grt_range_paths_init(&f->ranges, f->ranges.full))
+		return -ENOMEM;
+	return grt_range_paths_get(&f->ranges, image, launch->range, path);
+}
+
 static int launch_flame_on_work(void *arg, const struct grt_event *e, const struct grt_image *image,
 				const struct grt_launch *launch, enum grt_launched_how how)
 {
@@ -320,8 +331,7 @@ static int launch_flame_on_work(void *arg, const struct grt_event *e, const stru
 	}
 	if (launch)
 		launch_flame_take_launch(&r, launch);
-	if (launch && launch->range && !f->no_ranges &&
-	    grt_range_paths_get(&f->ranges, image, launch->range, &r.range))
+	if (launch && launch_flame_find_range(f, image, launch, &r.range))
 		return -ENOMEM;
 	if (launch_flame_on_device(f, image, &r))
 		return -ENOMEM;
@@ -343,8 +353,7 @@ static int launch_flame_on_nothing(void *arg, const struct grt_launch *launch)
 
 	r.launches = 1;
 	launch_flame_take_launch(&r, launch);
-	if (launch->range && !f->no_ranges &&
-	    grt_range_paths_get(&f->ranges, launch->image, launch->range, &r.range))
+	if (launch_flame_find_range(f, launch->image, launch, &r.range))
 		return -ENOMEM;
 	return launch_flame_add_row(f, &r);
 }
@@ -360,8 +369,7 @@ int grt_launch_flame_new(struct grt_launch_flame **out)
 		return -ENOMEM;
 	f->key = grt_hash_key_new();
 	f->within = (struct grt_interval){0, UINT64_MAX};
-	if (!grt_launches_new(&f->launches, &sink) && !grt_image_frames_new(&f->frames) &&
-	    !grt_range_paths_init(&f->ranges, false))
+	if (!grt_launches_new(&f->launches, &sink) && !grt_image_frames_new(&f->frames))
 		return 0;
 	grt_launch_flame_free(f);
 	*out = NULL;
@@ -615,11 +623,11 @@ static int launch_flame_put_row(struct grt_launch_flame *f, const struct row *r,
 	}
 	if (!grt_flame_wanted(shape, &op) || (!sampled && !shape->all && !grt_flame_weight_of(shape, &op)))
 		return 0;
-	if (shape->all)
+	if (shape->all && r->range)
 		grt_range_paths_text(&f->ranges, r->range, range, sizeof(range));
 	op.range = range;
 	ret = put_base(tree, shape, &op, &node);
-	if (!ret)
+	if (!ret && r->range)
 		ret = grt_range_paths_put(&f->ranges, r->range, tree, &node);
 	if (!ret)
 		ret = put_stack(f, r, i, shape->by == GRT_FLAME_BY_GRAPH, shape->places, tree, &node);
@@ -826,7 +834,8 @@ void grt_launch_flame_free(struct grt_launch_flame *f)
 	grt_sample_shares_free(f->samples);
 	grt_launches_free(f->launches);
 	grt_image_frames_free(f->frames);
-	grt_range_paths_free(&f->ranges);
+	if (f->ranges.tree)
+		grt_range_paths_free(&f->ranges);
 	grt_index_free(&f->index);
 	free(f->row);
 	free(f);

@@ -35,7 +35,6 @@ static int memory_bars_begin(void **state, struct grt_pass *pass, unsigned int p
 {
 	struct memory_bars *x = *state;
 
-	(void)parts;
 	grt_images_init(&x->images);
 	grt_device_memory_init(&x->memory);
 	return grt_timescale_init(&x->scale, pass->first, pass->last, pass->columns);
@@ -85,7 +84,6 @@ static int memory_bars_event(void *state, const struct grt_event *e, struct grt_
 	const struct grt_image *i;
 	int ret;
 
-	(void)pass;
 	if (e->type == GRT_EV_PROCESS && e->time <= x->scale.last)
 		return memory_bars_process(x, e);
 	/* a call shows, too, that its process goes on */
@@ -104,7 +102,6 @@ static int memory_bars_finish(void *state, struct grt_pass *pass)
 {
 	struct memory_bars *x = state;
 
-	(void)pass;
 	for (uint32_t i = 0; i < x->bars; i++) {
 		if (!grt_amount_is_set(&x->bar[i].amount))
 			continue;
@@ -129,7 +126,6 @@ static bool memory_bars_bar(const void *state, const struct grt_pass *pass, uint
 	const struct memory_bar *bar = memory_bars_at(x, i);
 	char label[GRT_DEVICE_LABEL];
 
-	(void)pass;
 	if (!bar)
 		return false;
 	if (bar->device)
@@ -165,7 +161,6 @@ static int memory_bars_write(void *state, const struct grt_part *part, struct gr
 	const struct memory_bar *bar;
 	int ret = 0;
 
-	(void)part;
 	grt_writer_table(pass->writer, &memory_bars_table, NULL);
 	for (uint32_t i = 0; (bar = memory_bars_at(x, i)) && !ret; i++) {
 		struct grt_row_cells c = {.n = 0};

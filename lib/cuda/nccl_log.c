@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bisect.h"
 #include "base/compare.h"
 #include "base/containers.h"
 
@@ -150,16 +151,8 @@ uint64_t grt_nccl_log_source(const struct grt_nccl_log *l, uint64_t node)
 
 uint32_t grt_nccl_log_find(const struct grt_nccl_log *l, uint64_t key, bool captured, uint32_t *first)
 {
-	uint32_t low = 0, high = l->ops, n = 0;
+	uint32_t low = grt_bisect(l->ops, i, nccl_log_compare(&l->op[i], captured, key) < 0), n = 0;
 
-	while (low < high) {
-		uint32_t mid = low + (high - low) / 2;
-
-		if (nccl_log_compare(&l->op[mid], captured, key) < 0)
-			low = mid + 1;
-		else
-			high = mid;
-	}
 	*first = low;
 	while (key && low + n < l->ops && !nccl_log_compare(&l->op[low + n], captured, key))
 		n++;

@@ -19,7 +19,7 @@
 #include "stack/image_frames.h"
 #include "stack/images.h"
 #include "stack/estimates.h"
-#include "table/notes.h"
+#include "base/say.h"
 
 /**
  * struct grt_pc_stall - a kernel's samples of a reason

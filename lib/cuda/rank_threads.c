@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/bisect.h"
 #include "base/containers.h"
 
 /** struct rank_piece - of a thread's life */
@@ -87,17 +88,7 @@ int grt_rank_threads_end(struct grt_rank_threads *t)
 /* The first piece that ends after a moment. */
 static uint32_t rank_threads_first(const struct rank_thread *main, uint64_t from)
 {
-	uint32_t low = 0, high = main->used;
-
-	while (low < high) {
-		uint32_t mid = low + (high - low) / 2;
-
-		if (main->piece[mid].end <= from)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return low;
+	return grt_bisect(main->used, i, main->piece[i].end <= from);
 }
 
 void grt_rank_threads_add(const struct grt_rank_threads *t, uint32_t pid, uint64_t from, uint64_t to,

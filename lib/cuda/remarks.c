@@ -38,8 +38,6 @@ static int remarks_begin(void **state, struct grt_pass *pass, unsigned int parts
 {
 	struct remarks *r = *state;
 
-	(void)pass;
-	(void)parts;
 	grt_keyed_init(&r->texts, sizeof(struct remark_text), TEXTS_MAX);
 	return 0;
 }
@@ -88,7 +86,6 @@ static int remarks_event(void *state, const struct grt_event *e, struct grt_pass
 {
 	const struct grt_ev_process *p = (const struct grt_ev_process *)e;
 
-	(void)pass;
 	if (e->type == GRT_EV_STRING)
 		return remarks_take_text(state, (const struct grt_ev_string *)e);
 	if (e->type == GRT_EV_PROCESS && (p->what == 4 || p->what == 5))
@@ -115,7 +112,6 @@ static void remarks_put(const struct remarks *r, const struct grt_pass *pass, st
 /* Writes the remarks before all tables of a summary. */
 static int remarks_write_first(void *state, const struct grt_part *part, struct grt_pass *pass)
 {
-	(void)part;
 	remarks_put(state, pass, pass->notes);
 	return 0;
 }

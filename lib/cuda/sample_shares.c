@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "stack/slots.h"
+#include "base/bisect.h"
 
 #define KERNELS_MAX 65536U
 #define LAUNCHES_MAX 1048576U
@@ -250,16 +251,10 @@ static uint64_t sample_shares_part(uint64_t samples, uint64_t ns, uint64_t of)
 static int sample_shares_put_exact(struct grt_sample_shares *s, uint32_t row,
 				   const struct grt_sample_tree *to, uint32_t node, uint16_t slot)
 {
-	uint32_t low = 0, high = s->exacts, mid;
+	uint32_t low;
 	int ret = 0;
 
-	while (low < high) {
-		mid = (low + high) / 2;
-		if (s->exact[mid].row < row)
-			low = mid + 1;
-		else
-			high = mid;
-	}
+	low = grt_bisect(s->exacts, i, s->exact[i].row < row);
 	for (; low < s->exacts && s->exact[low].row == row && !ret; low++) {
 		const struct grt_sample_exact *x = &s->exact[low];
 

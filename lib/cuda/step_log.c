@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "codes/cuda_codes.h"
+#include "base/bisect.h"
 #include "base/compare.h"
 #include "base/containers.h"
 
@@ -240,33 +241,14 @@ static void step_log_order(const struct grt_step_process *p, void *array, uint32
 
 uint32_t grt_step_log_first_call(const struct grt_step_process *p, uint64_t from)
 {
-	uint32_t low = 0, high = p->calls;
-
-	while (low < high) {
-		uint32_t mid = low + (high - low) / 2;
-
-		if (p->call[mid].begin < from)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return low;
+	return grt_bisect(p->calls, i, p->call[i].begin < from);
 }
 
 uint32_t grt_step_log_first_work(const struct grt_step_process *p, uint32_t gpu, uint64_t from)
 {
-	uint32_t low = 0, high = p->works;
+	const struct grt_step_work *w = p->work;
 
-	while (low < high) {
-		uint32_t mid = low + (high - low) / 2;
-		const struct grt_step_work *w = &p->work[mid];
-
-		if (w->gpu < gpu || (w->gpu == gpu && w->start < from))
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return low;
+	return grt_bisect(p->works, i, w[i].gpu < gpu || (w[i].gpu == gpu && w[i].start < from));
 }
 
 static bool step_log_communicates(const char *name)

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bisect.h"
 #include "base/containers.h"
 #include "range_paths.h"
 #include "trace/cuda_recording.h"
@@ -40,17 +41,7 @@ struct choice {
 /* Return: the first of a process's launches that begins at or after a moment. */
 static uint32_t step_ranges_launch(const struct choice *c, uint64_t from)
 {
-	uint32_t low = 0, high = c->m->launches;
-
-	while (low < high) {
-		uint32_t mid = low + (high - low) / 2;
-
-		if (c->p->call[c->m->launch[mid]].begin < from)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return low;
+	return grt_bisect(c->m->launches, i, c->p->call[c->m->launch[i]].begin < from);
 }
 
 static const struct grt_step_range *step_ranges_at(const struct choice *c, const struct repeating *r,

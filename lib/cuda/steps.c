@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bisect.h"
 #include "base/compare.h"
 #include "base/containers.h"
 #include "base/units.h"
@@ -616,16 +617,9 @@ struct grt_step_at grt_steps_at(const struct grt_steps *s, uint32_t process, uin
 {
 	const struct grt_step_process *p = grt_step_log_process(s->log, process);
 	const struct grt_step_marks *m = &s->marks[process];
-	uint32_t low = 0, high = m->how ? m->cuts : 0, cuts = high;
+	uint32_t low, cuts = m->how ? m->cuts : 0;
 
-	while (low < high) {
-		uint32_t mid = low + (high - low) / 2;
-
-		if (step_begins(p, m, mid) <= launched)
-			low = mid + 1;
-		else
-			high = mid;
-	}
+	low = grt_bisect(cuts, i, step_begins(p, m, i) <= launched);
 	return (struct grt_step_at){.from = low ? step_begins(p, m, low - 1) : 0,
 				    .to = low < cuts ? step_begins(p, m, low) : UINT64_MAX,
 				    .number = m->first + low - 1,

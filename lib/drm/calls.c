@@ -206,7 +206,12 @@ int grt_calls_new(struct grt_calls **out)
 	return 0;
 }
 
-void grt_calls_estimate(struct grt_calls *c, uint64_t from, uint64_t to, struct grt_estimate_watched *out)
+/*
+ * grt_calls_estimate - computes estimates for all processes from the windows within [@from, @to], which *@out
+ * reports
+ */
+static void grt_calls_estimate(struct grt_calls *c, uint64_t from, uint64_t to,
+			       struct grt_estimate_watched *out)
 {
 	*out = (struct grt_estimate_watched){.windows = 0};
 	if (!c->watch.parts)
@@ -229,7 +234,8 @@ struct grt_calls_count grt_calls_count(const struct grt_calls *c)
 	return count;
 }
 
-const struct grt_hist *grt_calls_ioctl_time(const struct grt_calls *c)
+/* Durations of all ioctls with entry and exit, ns */
+static const struct grt_hist *grt_calls_ioctl_time(const struct grt_calls *c)
 {
 	return &c->ioctl_time;
 }

@@ -80,17 +80,8 @@ int grt_calls_new(struct grt_calls **out);
  */
 int grt_calls_event(struct grt_calls *c, const struct grt_event *e, struct grt_call_end *end);
 
-/**
- * grt_calls_estimate - computes estimates for all processes from the windows within [@from, @to], which *@out
- * reports
- */
-void grt_calls_estimate(struct grt_calls *c, uint64_t from, uint64_t to, struct grt_estimate_watched *out);
-
 /** grt_calls_count - the sums so far */
 struct grt_calls_count grt_calls_count(const struct grt_calls *c);
-
-/** grt_calls_ioctl_time - durations of all ioctls with entry and exit, ns */
-const struct grt_hist *grt_calls_ioctl_time(const struct grt_calls *c);
 
 /**
  * grt_calls_processes - the processes, those with the most calls first

@@ -13,7 +13,6 @@
 #include "display_frames.h"
 #include "table/analysis.h"
 #include "table/cells.h"
-#include "table/notes.h"
 #include "table/rows.h"
 
 /* -------------------------------------------------------- frame sentence */

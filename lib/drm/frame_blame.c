@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /* Finds the cause of each late frame of a client, once all frames are known, see frame_blame.h. */
 #include "frame_blame.h"
+#include "base/bisect.h"
 #include "base/compare.h"
 
 #include <errno.h>
@@ -10,17 +11,7 @@
 /* Finds the first frame that was shown after a moment. */
 static uint32_t frame_after(const struct grt_frame_client *c, uint64_t time)
 {
-	uint32_t low = 0, high = c->n;
-
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (c->frame[middle].shown > time)
-			high = middle;
-		else
-			low = middle + 1;
-	}
-	return low;
+	return grt_bisect(c->n, i, c->frame[i].shown <= time);
 }
 
 void grt_frame_client_ran(struct grt_frame_client *c, uint64_t start, uint64_t end)

@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "flamegraph/flame.h"
+#include "flamegraph/gpu_time.h"
 #include "threads/wall_flame.h"
 #include "trace/packet.h"
 
@@ -13,7 +13,7 @@
  * struct flame_export - the state; @wall: NULL: the format has one weight; @first, @last: the examined time
  */
 struct flame_export {
-	struct grt_flame *flame;
+	struct grt_gpu_time *flame;
 	struct grt_wall_flame *wall;
 	uint64_t first;
 	uint64_t last;
@@ -22,13 +22,13 @@ struct flame_export {
 int grt_flame_export_begin(struct grt_export *x, enum grt_flamegraph_form form)
 {
 	struct flame_export *e = calloc(1, sizeof(*e));
-	int ret = e ? grt_flame_new(&e->flame) : -ENOMEM;
+	int ret = e ? grt_gpu_time_new(&e->flame) : -ENOMEM;
 
 	x->state = e;
 	if (e)
 		e->last = UINT64_MAX;
 	if (!ret)
-		grt_flame_filter(e->flame, x->filter);
+		grt_gpu_time_filter(e->flame, x->filter);
 	if (!ret && grt_flamegraph_has_values(form))
 		ret = grt_wall_flame_new(&e->wall, 0, NULL, false);
 	return ret;
@@ -50,7 +50,8 @@ static int flame_export_wall(struct flame_export *e, const struct grt_event *ev)
 
 int grt_flame_export_event(struct grt_export *x, const struct grt_event *e, uint32_t cpu)
 {
-	return grt_flame_event(((struct flame_export *)x->state)->flame, e) ?: flame_export_wall(x->state, e);
+	return grt_gpu_time_event(((struct flame_export *)x->state)->flame, e)
+		       ?: flame_export_wall(x->state, e);
 }
 
 void grt_flame_export_within(struct grt_export *x, uint64_t from, uint64_t to)
@@ -59,14 +60,14 @@ void grt_flame_export_within(struct grt_export *x, uint64_t from, uint64_t to)
 
 	e->first = from;
 	e->last = to;
-	grt_flame_within(e->flame, from, to);
+	grt_gpu_time_within(e->flame, from, to);
 }
 
 int grt_flame_export_end(struct grt_export *x, enum grt_flamegraph_form form)
 {
 	struct flame_export *e = x->state;
 	const struct grt_flame_shape shape = {.places = grt_flamegraph_has_places(form), .all = e->wall};
-	const struct grt_launch_flame *launches = grt_flame_launches(e->flame);
+	const struct grt_launch_flame *launches = grt_gpu_time_launches(e->flame);
 	struct grt_notes notes = {.n = 0};
 	struct grt_flamegraph_look look = {.unit = grt_flame_unit(&shape),
 					   .levels = e->wall ? GRT_FLAME_LABEL_WORDS " process" : "process",
@@ -78,10 +79,10 @@ int grt_flame_export_end(struct grt_export *x, enum grt_flamegraph_form form)
 	int ret = grt_stacks_new(&tree);
 
 	if (!ret)
-		ret = grt_flame_tree(e->flame, &shape, tree, GRT_STACKS_NOW);
+		ret = grt_gpu_time_tree(e->flame, &shape, tree, GRT_STACKS_NOW);
 	if (!ret && e->wall)
 		ret = grt_wall_flame_tree(e->wall, &shape, tree, GRT_STACKS_WALL);
-	grt_flame_note_estimated(&notes, launches);
+	grt_gpu_time_note_estimated(&notes, launches);
 	look.estimated = grt_launch_flame_estimated(launches).processes;
 	for (int side = 0; !ret && side < (e->wall ? GRT_STACKS_SIDES : GRT_STACKS_NOW + 1); side++)
 		x->items += grt_stacks_total(tree, (enum grt_stacks_side)side);
@@ -97,7 +98,7 @@ void grt_flame_export_free(struct grt_export *x)
 
 	if (!e)
 		return;
-	grt_flame_free(e->flame);
+	grt_gpu_time_free(e->flame);
 	grt_wall_flame_free(e->wall);
 	free(e);
 }

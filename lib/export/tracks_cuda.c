@@ -895,7 +895,6 @@ static int memory_draw(void *arg, const struct grt_memory_change *c, uint64_t en
 				   .value = (int64_t)c->live};
 	struct track *k;
 
-	(void)ended;
 	if (m->tracks->beyond)
 		return 0;
 	return memory_track(m->tracks, c->device, &k) ?: tracks_draw(m->tracks, k, &i, NULL);

@@ -12,7 +12,7 @@
 #define GRT_FLAMEGRAPH_FLAMEGRAPH_H
 
 #include "stack/stacks.h"
-#include "table/notes.h"
+#include "base/say.h"
 
 /* Width of the picture in pixels, until a script fits it to its window. */
 #define GRT_FLAMEGRAPH_WIDTH 1200U

@@ -1,16 +1,188 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /*
- * GPU time under the code that requested it, see flame.h, as an analysis. A note
- * that begins with spaces belongs to the one before it.
+ * Each event goes to the part for jobs or to that for CUDA's launches. The analysis adds notes; one that
+ * begins with spaces belongs to the one before it.
  */
-#include <inttypes.h>
+#include "gpu_time.h"
 
-#include "flame.h"
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "base/containers.h"
 #include "stack/symbols.h"
 #include "table/analysis.h"
+#include "trace/packet.h"
 
 /* Number of untraced processes whose reason has a note. */
 #define WHYS_SHOWN 6U
+
+/* Most processes whose control group is known. */
+#define CGROUPS_MAX 65536U
+
+/**
+ * struct grt_gpu_time - @jobs: NULL before the first event about them: a trace of CUDA has none
+ * @cgroups: by pid, number of its path in @cgroup
+ */
+struct grt_gpu_time {
+	struct grt_job_flame *jobs;
+	struct grt_launch_flame *launches;
+	const struct grt_filter *filter;
+	struct grt_slots *slots;
+	struct grt_interval within;
+	struct grt_keyed cgroups;
+	struct grt_texts cgroup;
+};
+
+int grt_gpu_time_new(struct grt_gpu_time **out)
+{
+	struct grt_gpu_time *f = calloc(1, sizeof(*f));
+
+	*out = f;
+	if (!f)
+		return -ENOMEM;
+	f->within.to = UINT64_MAX;
+	grt_keyed_init(&f->cgroups, sizeof(uint32_t), CGROUPS_MAX);
+	grt_texts_init(&f->cgroup, CGROUPS_MAX);
+	if (!grt_launch_flame_new(&f->launches))
+		return 0;
+	grt_gpu_time_free(f);
+	*out = NULL;
+	return -ENOMEM;
+}
+
+void grt_gpu_time_filter(struct grt_gpu_time *f, const struct grt_filter *filter)
+{
+	f->filter = filter;
+}
+
+void grt_gpu_time_within(struct grt_gpu_time *f, uint64_t from, uint64_t to)
+{
+	f->within = (struct grt_interval){from, to ?: UINT64_MAX};
+	grt_launch_flame_within(f->launches, from, to);
+}
+
+/* Sets a process's control group; a former group of the process is forgotten. */
+static __attribute__((noinline)) int gpu_time_take_owner(struct grt_gpu_time *f, const struct grt_ev_owner *e)
+{
+	const struct grt_key key = {{e->e.pid}};
+	uint32_t number;
+	void *at;
+	int ret = e->length ? grt_keyed_get_or_replace(&f->cgroups, &key, NULL, &at) : 1;
+
+	if (!ret)
+		ret = grt_texts_add(&f->cgroup, e->cgroup, sizeof(e->cgroup), &number);
+	if (!ret)
+		*(uint32_t *)at = number;
+	return ret > 0 ? 0 : ret;
+}
+
+static const char *gpu_time_cgroup(const void *cgroups, uint32_t pid)
+{
+	const struct grt_gpu_time *f = cgroups;
+	const struct grt_key key = {{pid}};
+	const uint32_t *number = grt_keyed_find(&f->cgroups, &key);
+
+	return number && *number ? grt_texts_get(&f->cgroup, *number) : NULL;
+}
+
+static __attribute__((noinline)) int gpu_time_begin_jobs(struct grt_gpu_time *f)
+{
+	int ret = grt_job_flame_new(&f->jobs, f->filter, f->slots);
+
+	if (!ret)
+		grt_job_flame_within(f->jobs, f->within.from, f->within.to);
+	return ret;
+}
+
+int grt_gpu_time_event(struct grt_gpu_time *f, const struct grt_event *e)
+{
+	if (grt_has_trait(e, GRT_TRAIT_OF_IMAGE))
+		return grt_launch_flame_event(f->launches, e);
+	if (e->type == GRT_EV_OWNER)
+		return gpu_time_take_owner(f, (const struct grt_ev_owner *)e);
+	if (!f->jobs && gpu_time_begin_jobs(f))
+		return -ENOMEM;
+	return grt_job_flame_event(f->jobs, e);
+}
+
+int grt_gpu_time_flush(struct grt_gpu_time *f)
+{
+	int ret = f->jobs ? grt_job_flame_flush(f->jobs) : 0;
+
+	return ret ?: grt_launch_flame_flush(f->launches);
+}
+
+bool grt_gpu_time_windows(struct grt_gpu_time *f, struct grt_estimate_watched *watched,
+			  struct grt_estimate *total)
+{
+	return f->jobs && grt_job_flame_windows(f->jobs, watched, total);
+}
+
+int grt_gpu_time_tree(struct grt_gpu_time *f, const struct grt_flame_shape *asked, struct grt_stacks *tree,
+		      enum grt_stacks_side side)
+{
+	struct grt_flame_shape own = *asked, *shape = &own;
+	bool bytes = shape->weight == GRT_FLAME_WEIGHT_BYTES, sampled = grt_flame_is_sampled(shape), jobs;
+	struct grt_process_names processes;
+	struct grt_launches_count launched;
+	uint64_t unsized;
+	int ret = grt_process_names_init(&processes, shape->compared);
+
+	own.cgroup = gpu_time_cgroup;
+	own.cgroups = f;
+	if (!ret)
+		ret = grt_gpu_time_flush(f) ?: grt_launch_flame_processes(f->launches, &processes);
+	if (!ret && f->jobs)
+		ret = grt_job_flame_processes(f->jobs, &processes);
+	if (!ret)
+		ret = grt_launch_flame_tree(f->launches, shape, &processes, tree, side);
+	jobs = f->jobs && grt_job_flame_any(f->jobs);
+	launched = grt_launch_flame_count(f->launches);
+	unsized = grt_launch_flame_unsized(f->launches);
+	if (!ret && bytes && unsized && unsized == launched.copies)
+		ret = -ENODATA;
+	if (!ret && bytes && jobs && !launched.launches && !launched.copies)
+		ret = -ENODATA;
+	if (!ret && sampled && !grt_launch_flame_sampled(f->launches).samples)
+		ret = -ENODATA;
+	if (!ret && jobs && !bytes && !sampled)
+		ret = grt_job_flame_tree(f->jobs, shape, &processes, tree, side);
+	grt_process_names_free(&processes);
+	return ret;
+}
+
+struct grt_job_flame_count grt_gpu_time_count(const struct grt_gpu_time *f)
+{
+	return f->jobs ? grt_job_flame_count(f->jobs) : (struct grt_job_flame_count){.jobs = 0};
+}
+
+int grt_gpu_time_ends(const struct grt_gpu_time *f, struct grt_stack_ends *ends)
+{
+	*ends = (struct grt_stack_ends){.none = {0, 0}};
+	if (f->jobs)
+		grt_job_flame_ends(f->jobs, ends);
+	return grt_launch_flame_ends(f->launches, ends);
+}
+
+const struct grt_launch_flame *grt_gpu_time_launches(const struct grt_gpu_time *f)
+{
+	return f->launches;
+}
+
+void grt_gpu_time_free(struct grt_gpu_time *f)
+{
+	if (!f)
+		return;
+	if (f->jobs)
+		grt_job_flame_free(f->jobs);
+	grt_launch_flame_free(f->launches);
+	grt_keyed_free(&f->cgroups);
+	grt_texts_free(&f->cgroup);
+	free(f);
+}
+
+/* -------------------------------------------------------------- analysis */
 
 static const struct grt_part gpu_time_parts[] = {
 	/* words of flame_shapes.def */
@@ -21,38 +193,41 @@ static const struct grt_part gpu_time_parts[] = {
 
 static int gpu_time_begin(void **state, struct grt_pass *pass, unsigned int parts)
 {
-	struct grt_flame *f;
-	int ret = grt_flame_new(&f);
+	struct grt_gpu_time *f;
+	int ret = grt_gpu_time_new(&f);
 
 	if (!ret) {
-		grt_flame_within(f, pass->first, pass->last);
-		grt_flame_filter(f, pass->filter);
-		grt_flame_slots(f, pass->slots);
+		grt_gpu_time_within(f, pass->first, pass->last);
+		grt_gpu_time_filter(f, pass->filter);
+		f->slots = pass->slots;
+		grt_launch_flame_slots(f->launches, pass->slots);
 		if (pass->shape)
-			grt_flame_ranges(f, pass->shape->ranges);
+			grt_launch_flame_ranges(f->launches, pass->shape->ranges);
 		if (pass->shape && grt_flame_is_sampled(pass->shape))
-			ret = grt_flame_samples(f);
+			ret = grt_launch_flame_samples(f->launches);
 	}
 	*state = f;
 	return ret;
 }
 
-GRT_ANALYSIS_EVENT(gpu_time_event, grt_flame_event)
+GRT_ANALYSIS_EVENT(gpu_time_event, grt_gpu_time_event)
 
 static int gpu_time_finish(void *state, struct grt_pass *pass)
 {
-	int ret = grt_flame_tree(state, pass->shape, pass->tree, pass->side);
+	int ret = grt_gpu_time_tree(state, pass->shape, pass->tree, pass->side);
 	struct grt_estimate_watched watched;
 	struct grt_estimate total;
 
-	pass->estimated |= !ret && grt_flame_windows(state, &watched, &total);
+	pass->estimated |= !ret && grt_gpu_time_windows(state, &watched, &total);
 	/* samples are not scaled up from windows */
 	if (pass->shape && grt_flame_is_sampled(pass->shape))
-		pass->estimated |= grt_launch_flame_sampled(grt_flame_launches(state)).inferred > 0;
+		pass->estimated |= grt_launch_flame_sampled(grt_gpu_time_launches(state)).inferred > 0;
 	else
-		pass->estimated |= grt_launch_flame_estimated(grt_flame_launches(state)).processes > 0;
+		pass->estimated |= grt_launch_flame_estimated(grt_gpu_time_launches(state)).processes > 0;
 	return ret;
 }
+
+/* ----------------------------------------------------------------- notes */
 
 static double gpu_time_percent(uint64_t part, uint64_t whole)
 {
@@ -78,7 +253,7 @@ static void note_reasons(struct grt_notes *notes, const struct grt_launch_flame 
 			 n - WHYS_SHOWN);
 }
 
-void grt_flame_note_estimated(struct grt_notes *notes, const struct grt_launch_flame *f)
+void grt_gpu_time_note_estimated(struct grt_notes *notes, const struct grt_launch_flame *f)
 {
 	struct grt_launch_estimated e = grt_launch_flame_estimated(f);
 	char interval[96] = "no interval: it needs one process and 10 windows";
@@ -215,14 +390,14 @@ static bool note_launches(struct grt_notes *notes, const struct grt_launch_flame
 			" {call of probed functions has|calls of probed functions have} no GPU time: show {it|them} with --weight launches",
 			n.probed);
 	if (!grt_launch_flame_sampled(f).samples)
-		grt_flame_note_estimated(notes, f);
+		grt_gpu_time_note_estimated(notes, f);
 	n.unknown -= estimated_beside(f, n.unknown);
 	note_missing(notes, &n);
 	note_symbols(notes, grt_launch_flame_symbols(f));
 	return true;
 }
 
-static void note_jobs(struct grt_notes *notes, const struct grt_flame_count *n)
+static void note_jobs(struct grt_notes *notes, const struct grt_job_flame_count *n)
 {
 	grt_note(notes, "%" PRIu64 " {job|jobs}, %.3f ms of GPU time, %.1f %% of it under a stack", n->jobs,
 		 (double)n->ns / 1e6, n->ns ? 100 - gpu_time_percent(n->no_stack_ns, n->ns) : 0);
@@ -255,13 +430,13 @@ static void note_jobs(struct grt_notes *notes, const struct grt_flame_count *n)
 		grt_note(notes, "  try: grtrace record --stack=bpf, which records the stack of each submit");
 }
 
-static void note_windows(struct grt_notes *notes, struct grt_flame *f)
+static void note_windows(struct grt_notes *notes, struct grt_gpu_time *f)
 {
 	struct grt_estimate_watched w;
 	struct grt_estimate total;
 	char interval[96] = "no interval: it needs 10 windows, and jobs in 5 of them";
 
-	if (!grt_flame_windows(f, &w, &total))
+	if (!grt_gpu_time_windows(f, &w, &total))
 		return;
 	if (total.interval)
 		snprintf(interval, sizeof(interval), "95 %% interval %.3f to %.3f ms",
@@ -292,12 +467,12 @@ static void note_end(struct grt_notes *notes, const struct grt_stack_end_sum *su
 			 gpu_time_percent(sum->ns, ns), sum->works, name, help);
 }
 
-static void note_ends(struct grt_pass *pass, const struct grt_flame *f)
+static void note_ends(struct grt_pass *pass, const struct grt_gpu_time *f)
 {
 	struct grt_stack_ends ends;
 	uint64_t ns;
 
-	if (grt_flame_ends(f, &ends))
+	if (grt_gpu_time_ends(f, &ends))
 		return;
 	ns = grt_stack_ends_ns(&ends);
 	if (!ns)
@@ -315,13 +490,13 @@ static void note_ends(struct grt_pass *pass, const struct grt_flame *f)
 /* Adds notes about what the picture does not show. */
 static void gpu_time_notes(void *state, struct grt_pass *pass)
 {
-	struct grt_sampled sampled = grt_launch_flame_sampled(grt_flame_launches(state));
-	struct grt_flame_count n = grt_flame_count(state);
-	uint64_t unsized = grt_launch_flame_unsized(grt_flame_launches(state));
+	struct grt_sampled sampled = grt_launch_flame_sampled(grt_gpu_time_launches(state));
+	struct grt_job_flame_count n = grt_gpu_time_count(state);
+	uint64_t unsized = grt_launch_flame_unsized(grt_gpu_time_launches(state));
 
 	if (sampled.samples)
 		gpu_time_note_samples(pass->notes, &sampled);
-	if (!note_launches(pass->notes, grt_flame_launches(state)) || n.jobs || n.untimed)
+	if (!note_launches(pass->notes, grt_gpu_time_launches(state)) || n.jobs || n.untimed)
 		note_jobs(pass->notes, &n);
 	note_windows(pass->notes, state);
 	note_ends(pass, state);
@@ -332,7 +507,7 @@ static void gpu_time_notes(void *state, struct grt_pass *pass)
 			 unsized);
 }
 
-GRT_ANALYSIS_FREE(gpu_time_free, grt_flame_free)
+GRT_ANALYSIS_FREE(gpu_time_free, grt_gpu_time_free)
 
 const struct grt_analysis grt_analysis_gpu_time = {
 	.name = "gpu_time",

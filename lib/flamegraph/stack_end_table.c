@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /* How much of the GPU's time is under stacks that end for each reason, as an analysis. */
 #include "base/units.h"
-#include "flame.h"
+#include "gpu_time.h"
 #include "table/analysis.h"
 #include "table/rows.h"
 
@@ -36,7 +36,7 @@ static int stack_end_write(struct grt_pass *pass, const struct grt_stack_end_sum
 static int stack_end_show(void *state, const struct grt_part *part, struct grt_pass *pass)
 {
 	struct grt_stack_ends ends;
-	int ret = grt_flame_flush(state) ?: grt_flame_ends(state, &ends);
+	int ret = grt_gpu_time_flush(state) ?: grt_gpu_time_ends(state, &ends);
 	uint64_t ns = ret ? 0 : grt_stack_ends_ns(&ends);
 
 	/* with other tables, it is only shown if stacks were recorded */
@@ -54,21 +54,21 @@ static int stack_end_show(void *state, const struct grt_part *part, struct grt_p
 
 static int stack_end_begin(void **state, struct grt_pass *pass, unsigned int parts)
 {
-	struct grt_flame *f;
-	int ret = grt_flame_new(&f);
+	struct grt_gpu_time *f;
+	int ret = grt_gpu_time_new(&f);
 
 	if (!ret)
-		grt_flame_filter(f, pass->filter);
+		grt_gpu_time_filter(f, pass->filter);
 	*state = f;
 	return ret;
 }
 
-GRT_ANALYSIS_EVENT(stack_end_event, grt_flame_event)
-GRT_ANALYSIS_FREE(stack_end_free, grt_flame_free)
+GRT_ANALYSIS_EVENT(stack_end_event, grt_gpu_time_event)
+GRT_ANALYSIS_FREE(stack_end_free, grt_gpu_time_free)
 
 static void stack_end_within(void *state, uint64_t from, uint64_t to)
 {
-	grt_flame_within(state, from, to);
+	grt_gpu_time_within(state, from, to);
 }
 
 static const struct grt_part stack_end_parts[] = {

@@ -470,7 +470,6 @@ static int gpu_process_write_sentences(void *state, const struct grt_part *part,
 	int ret = grt_gpu_processes_finish(g, pass);
 	void **rows;
 
-	(void)part;
 	if (ret || !g->places.used)
 		return ret;
 	if (grt_keyed_list(&g->rows, gpu_process_by_place, &rows))

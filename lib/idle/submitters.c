@@ -8,6 +8,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "base/bisect.h"
+
 /* Most calls that end after a call began and before it ended. */
 #define WITHIN_MAX 8U
 
@@ -210,16 +212,8 @@ static uint64_t submitters_first(struct ring *r, uint64_t moment)
 	uint64_t low, high;
 
 	submitters_bounds(r, moment, &low, &high);
-	while (low < high) {
-		uint64_t mid = low + (high - low) / 2;
-
-		if (ring_at(r, mid)->to > moment)
-			high = mid;
-		else
-			low = mid + 1;
-	}
-	r->near = low;
-	return low;
+	r->near = low + grt_bisect(high - low, i, ring_at(r, low + i)->to <= moment);
+	return r->near;
 }
 
 /* --------------------------------------------------------------- divide */

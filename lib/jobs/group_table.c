@@ -16,7 +16,7 @@
 #include "groups.h"
 #include "table/analysis.h"
 #include "table/cells.h"
-#include "table/notes.h"
+#include "base/say.h"
 #include "trace/names.h"
 
 /* -------------------------------------------------------- group sentence */
@@ -438,7 +438,6 @@ static int group_table_write_groups(void *state, const struct grt_part *part, st
 /* Before all tables, so that users read it first. */
 static int group_table_write_sentences(void *state, const struct grt_part *part, struct grt_pass *pass)
 {
-	(void)part;
 	grt_group_sentences(state, pass->names, pass->notes);
 	return 0;
 }

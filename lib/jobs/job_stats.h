@@ -7,7 +7,7 @@
 #define GRT_JOBS_JOB_STATS_H
 
 #include "jobs.h"
-#include "table/notes.h"
+#include "base/say.h"
 
 /**
  * grt_jobs_notes - adds notes about the effects of sampling and missing events on values of jobs

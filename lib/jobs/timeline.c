@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bisect.h"
 #include "base/containers.h"
 #include "base/intervals.h"
 #include "base/timescale.h"
@@ -20,9 +21,16 @@
  * become one stretch, so the array stays short in practice.
  */
 
-int grt_stretches_close(struct grt_stretches *s, uint32_t n,
-			int (*fn)(void *arg, const struct grt_stretches *s, const struct grt_stretch *st),
-			void *arg)
+/*
+ * grt_stretches_close - closes the oldest @n kept stretches
+ * @fn: called for each before it is closed, so that
+ *	@s->floor and @s->last belong to the previous stretch
+ * Return: 0, or the first result of @fn other than 0, which ends the loop
+ */
+static int grt_stretches_close(struct grt_stretches *s, uint32_t n,
+			       int (*fn)(void *arg, const struct grt_stretches *s,
+					 const struct grt_stretch *st),
+			       void *arg)
 {
 	uint32_t i = 0;
 	int ret = 0;
@@ -231,17 +239,7 @@ static int append_wide(const struct grt_timeline *t, struct grt_idles *l, const 
 /* Index of the first one that ends after @time. */
 static uint32_t idle_at(const struct grt_idles *l, uint64_t time)
 {
-	uint32_t low = 0, high = l->used;
-
-	while (low < high) {
-		uint32_t mid = (low + high) / 2;
-
-		if (l->at[mid].to <= time)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return low;
+	return grt_bisect(l->used, i, l->at[i].to <= time);
 }
 
 /*

@@ -92,16 +92,6 @@ static inline bool grt_stretches_full(const struct grt_stretches *s)
 	return s->used == GRT_STRETCHES_MAX;
 }
 
-/**
- * grt_stretches_close - closes the oldest @n kept stretches
- * @fn: called for each before it is closed, so that
- *	@s->floor and @s->last belong to the previous stretch
- * Return: 0, or the first result of @fn other than 0, which ends the loop
- */
-int grt_stretches_close(struct grt_stretches *s, uint32_t n,
-			int (*fn)(void *arg, const struct grt_stretches *s, const struct grt_stretch *st),
-			void *arg);
-
 /** grt_stretches_search - the slow path of grt_stretches_at(), for a time that is not after all stretches */
 uint32_t grt_stretches_search(const struct grt_stretches *s, uint64_t time);
 

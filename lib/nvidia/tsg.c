@@ -20,7 +20,8 @@
 
 #define UNKNOWN UINT32_MAX
 
-void grt_tsg_channels_init(struct grt_tsg_channels *c)
+/* Begins without channels */
+static void grt_tsg_channels_init(struct grt_tsg_channels *c)
 {
 	*c = (struct grt_tsg_channels){.past = NULL};
 	grt_keyed_init(&c->live, sizeof(struct grt_tsg_channel), GRT_TSG_CHANNELS_MAX);
@@ -114,7 +115,13 @@ static int tsg_channels_see_token(struct grt_tsg_channels *c, const struct grt_e
 	return 0;
 }
 
-int grt_tsg_channels_event(struct grt_tsg_channels *c, const struct grt_event *e, const struct grt_tsg *g)
+/*
+ * grt_tsg_channels_event - processes an event; uses TSG_CHANNEL and TSG_TOKEN
+ * @g: the event's group
+ * Return: 0 or -ENOMEM
+ */
+static int grt_tsg_channels_event(struct grt_tsg_channels *c, const struct grt_event *e,
+				  const struct grt_tsg *g)
 {
 	const struct grt_ev_tsg_channel *channel = (const struct grt_ev_tsg_channel *)e;
 	const struct grt_ev_tsg_token *token = (const struct grt_ev_tsg_token *)e;
@@ -138,7 +145,12 @@ static int by_group(const void *a, const void *b)
 	       ?: strcmp(x->handle, y->handle);
 }
 
-int64_t grt_tsg_channels_list(const struct grt_tsg_channels *c, struct grt_tsg_channel **out)
+/*
+ * grt_tsg_channels_list - lists the channels, sorted by group, subcontext and @first
+ * @out: gets an array, which the caller frees
+ * Return: their number, or -ENOMEM
+ */
+static int64_t grt_tsg_channels_list(const struct grt_tsg_channels *c, struct grt_tsg_channel **out)
 {
 	const struct grt_tsg_channel *ch;
 	uint64_t n = 0;
@@ -154,7 +166,8 @@ int64_t grt_tsg_channels_list(const struct grt_tsg_channels *c, struct grt_tsg_c
 	return (int64_t)n;
 }
 
-void grt_tsg_channels_free(struct grt_tsg_channels *c)
+/* Frees and empties it */
+static void grt_tsg_channels_free(struct grt_tsg_channels *c)
 {
 	grt_keyed_free(&c->live);
 	free(c->past);

@@ -70,26 +70,6 @@ struct grt_tsg_channels {
 	uint64_t over;
 };
 
-/** grt_tsg_channels_init - begins without channels */
-void grt_tsg_channels_init(struct grt_tsg_channels *c);
-
-/**
- * grt_tsg_channels_event - processes an event; uses TSG_CHANNEL and TSG_TOKEN
- * @g: the event's group
- * Return: 0 or -ENOMEM
- */
-int grt_tsg_channels_event(struct grt_tsg_channels *c, const struct grt_event *e, const struct grt_tsg *g);
-
-/**
- * grt_tsg_channels_list - lists the channels, sorted by group, subcontext and @first
- * @out: gets an array, which the caller frees
- * Return: their number, or -ENOMEM
- */
-int64_t grt_tsg_channels_list(const struct grt_tsg_channels *c, struct grt_tsg_channel **out);
-
-/** grt_tsg_channels_free - frees and empties it */
-void grt_tsg_channels_free(struct grt_tsg_channels *c);
-
 struct grt_names;
 
 /* Most live groups, and most groups that have ended; further ones are counted. */

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "table/cells.h"
-#include "table/notes.h"
+#include "base/say.h"
 #include "table/rows.h"
 #include "trace/names.h"
 #include "tsg.h"

@@ -149,7 +149,6 @@ static int write_sentences(void *state, const struct grt_part *part, struct grt_
 	const struct grt_xid_row **row;
 	int ret = grt_xids_list(x, &row);
 
-	(void)part;
 	if (ret)
 		return ret;
 	for (uint32_t i = 0; i < x->rows.used && i < SENTENCES; i++)

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bisect.h"
 #include "base/compare.h"
 #include "base/containers.h"
 #include "codes/cuda_codes.h"
@@ -692,15 +693,8 @@ static uint32_t path_list_launched(const struct grt_path *s, struct launched *li
 static const struct launched *path_first_launched(const struct launched *list, uint32_t n, uint32_t lane,
 						  uint64_t begin)
 {
-	uint32_t low = 0, high = n, mid;
+	uint32_t low = grt_bisect(n, i, launched_compare(&list[i], &(struct launched){lane, 0, begin}) < 0);
 
-	while (low < high) {
-		mid = low + (high - low) / 2;
-		if (launched_compare(&list[mid], &(struct launched){lane, 0, begin}) < 0)
-			low = mid + 1;
-		else
-			high = mid;
-	}
 	return low < n && list[low].lane == lane ? &list[low] : NULL;
 }
 

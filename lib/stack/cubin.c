@@ -14,6 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/bisect.h"
 #include "base/compare.h"
 #include "base/containers.h"
 
@@ -456,20 +457,14 @@ bool grt_cubin_has(const struct grt_cubin *c, const char *function, uint64_t off
 /* The row of an instruction; NULL: there is none */
 static const struct row *cubin_row(const struct grt_cubin *c, const char *function, uint64_t offset)
 {
-	uint32_t low = 0, high = c->rows, middle;
+	uint32_t low;
 	uint64_t size, address = cubin_function(c, function, &size);
 	const struct row *r;
 
 	if (!address || offset >= size || offset > UINT32_MAX)
 		return NULL;
 	address = address << SECTION_SHIFT | offset;
-	while (low < high) {
-		middle = low + (high - low) / 2;
-		if (c->row[middle].address <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	low = grt_bisect(c->rows, i, c->row[i].address <= address);
 	r = low ? &c->row[low - 1] : NULL;
 	return r && r->address >> SECTION_SHIFT == address >> SECTION_SHIFT && r->file ? r : NULL;
 }
@@ -479,15 +474,8 @@ static const struct row *cubin_row(const struct grt_cubin *c, const char *functi
 /* A row of a function by its number, which does not count rows that repeat the previous one. */
 static Dwarf_Line *cubin_numbered(const struct grt_cubin *c, const struct function *f, size_t number)
 {
-	uint32_t low = 0, high = f->repeats, middle;
+	uint32_t low = grt_bisect(f->repeats, i, c->twice[f->twice + i] - i <= number);
 
-	while (low < high) {
-		middle = low + (high - low) / 2;
-		if (c->twice[f->twice + middle] - middle <= number)
-			low = middle + 1;
-		else
-			high = middle;
-	}
 	return dwarf_onesrcline(f->table, f->first + number + low);
 }
 

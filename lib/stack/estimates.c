@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bisect.h"
 #include "base/containers.h"
 
 /* --------------------------------------------------------------- windows */
@@ -20,17 +21,7 @@
 /* Return: index of the first window that ends after a moment. */
 static uint32_t windows_behind(const struct grt_windows *w, uint64_t moment)
 {
-	uint32_t low = 0, high = w->windows;
-
-	while (low < high) {
-		uint32_t mid = low + (high - low) / 2;
-
-		if (w->window[mid].to > moment)
-			high = mid;
-		else
-			low = mid + 1;
-	}
-	return low;
+	return grt_bisect(w->windows, i, w->window[i].to <= moment);
 }
 
 /* Windows that the new one touches are merged with it. */
@@ -145,16 +136,8 @@ uint32_t grt_watch_number(const struct grt_watch *w, uint64_t moment)
 
 const struct grt_watch_window *grt_watch_at(const struct grt_watch *w, uint64_t moment)
 {
-	uint32_t low = 0, high = w->windows;
+	uint32_t low = grt_bisect(w->windows, i, w->window[i].begin <= moment);
 
-	while (low < high) {
-		uint32_t mid = low + (high - low) / 2;
-
-		if (w->window[mid].begin > moment)
-			high = mid;
-		else
-			low = mid + 1;
-	}
 	return low ? &w->window[low - 1] : NULL;
 }
 
@@ -421,16 +404,8 @@ void grt_estimate_free(struct grt_estimate_sums *s)
 
 static const struct grt_watch_window *estimate_by_number(const struct grt_watch *w, uint32_t number)
 {
-	uint32_t low = 0, high = w->windows;
+	uint32_t low = grt_bisect(w->windows, i, w->window[i].number < number);
 
-	while (low < high) {
-		uint32_t mid = low + (high - low) / 2;
-
-		if (w->window[mid].number < number)
-			low = mid + 1;
-		else
-			high = mid;
-	}
 	return low < w->windows && w->window[low].number == number ? &w->window[low] : NULL;
 }
 

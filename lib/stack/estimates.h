@@ -15,7 +15,7 @@
 #include <grtrace/event.h>
 
 #include "base/busy.h"
-#include "table/notes.h"
+#include "base/say.h"
 #include "table/table.h"
 
 /*

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bisect.h"
 #include "base/compare.h"
 #include "base/containers.h"
 
@@ -76,17 +77,11 @@ static bool functions_holds(const struct grt_function *f, uint64_t address, uint
 
 const char *grt_functions_find(struct grt_functions *f, uint64_t address)
 {
-	uint32_t low = 0, high = f->used, middle;
+	uint32_t low;
 
 	if (!f->sorted)
 		functions_sort(f);
-	while (low < high) {
-		middle = low + (high - low) / 2;
-		if (f->at[middle].start <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	low = grt_bisect(f->used, i, f->at[i].start <= address);
 	for (uint32_t n = 0; low && n < BEHIND_MAX; n++, low--)
 		if (functions_holds(&f->at[low - 1], address, n))
 			return f->names + f->at[low - 1].name;

@@ -26,7 +26,8 @@ struct place {
 	bool used;
 };
 
-void grt_devices_init(struct grt_devices *d)
+/* Sets up a set without devices */
+static void grt_devices_init(struct grt_devices *d)
 {
 	memset(d, 0, sizeof(*d));
 	grt_keyed_init(&d->by_place, sizeof(struct place), GRT_DEVICES_MAX);
@@ -68,7 +69,10 @@ static bool devices_uuid_key(struct grt_key *key, const char uuid[48])
 	return n == 32;
 }
 
-int grt_devices_take(struct grt_devices *d, uint32_t image, const struct grt_ev_device *e, const char *name)
+/* Processes a DEVICE record of a process; @name: name of the device, NULL: none. Return:
+ * 0, -ENOMEM, or -ERANGE: there are too many devices */
+static int grt_devices_take(struct grt_devices *d, uint32_t image, const struct grt_ev_device *e,
+			    const char *name)
 {
 	struct grt_key place = {{image, e->gpu}}, uuid;
 	struct grt_device **at, *x;
@@ -165,7 +169,8 @@ const char *grt_device_label(const struct grt_devices *d, const struct grt_devic
 	return label;
 }
 
-void grt_devices_free(struct grt_devices *d)
+/* Frees all memory of @d and empties it */
+static void grt_devices_free(struct grt_devices *d)
 {
 	for (uint32_t i = 0; i < d->devices; i++) {
 		free(d->device[i]->name);

@@ -60,13 +60,6 @@ struct grt_devices {
 	uint32_t image, gpu;
 };
 
-/** grt_devices_init - sets up a set without devices */
-void grt_devices_init(struct grt_devices *d);
-
-/** grt_devices_take - processes a DEVICE record of a process; @name: name of the device, NULL: none. Return:
- * 0, -ENOMEM, or -ERANGE: there are too many devices */
-int grt_devices_take(struct grt_devices *d, uint32_t image, const struct grt_ev_device *e, const char *name);
-
 /** grt_devices_of - the device with number @gpu in a process; NULL: no memory */
 const struct grt_device *grt_devices_of(struct grt_devices *d, uint32_t image, uint32_t gpu);
 
@@ -81,9 +74,6 @@ const struct grt_device *grt_devices_of(struct grt_devices *d, uint32_t image, u
  */
 const char *grt_device_label(const struct grt_devices *d, const struct grt_device *x,
 			     char label[GRT_DEVICE_LABEL]);
-
-/** grt_devices_free - frees all memory of @d and empties it */
-void grt_devices_free(struct grt_devices *d);
 
 /**
  * struct grt_image_node - a frame, see NODE in events.def

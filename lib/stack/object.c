@@ -11,6 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/bisect.h"
 #include "base/containers.h"
 #include "cubin.h"
 #include "debug_file.h"
@@ -438,15 +439,8 @@ static void read_units(struct grt_object *o)
 
 static struct unit *find_unit(struct grt_object *o, uint64_t address)
 {
-	uint32_t low = 0, high = o->ranges, middle;
+	uint32_t low = grt_bisect(o->ranges, i, o->range[i].start <= address);
 
-	while (low < high) {
-		middle = low + (high - low) / 2;
-		if (o->range[middle].start <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
 	for (uint32_t n = 0; low && n < BEHIND_MAX; n++, low--)
 		if (address < o->range[low - 1].end)
 			return &o->unit[o->range[low - 1].unit];

@@ -14,6 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/bisect.h"
 #include "base/containers.h"
 #include "base/clock.h"
 #include "debug_file.h"
@@ -482,16 +483,7 @@ static int symbols_add_mapping(struct grt_symbols *s, struct process *p, uint32_
 /* Return: index of the first mapping that ends after an address. */
 static uint32_t symbols_find_mapping(const struct process *p, uint64_t ip)
 {
-	uint32_t low = 0, high = p->mappings, middle;
-
-	while (low < high) {
-		middle = low + (high - low) / 2;
-		if (p->mapping[middle].end <= ip)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return grt_bisect(p->mappings, i, p->mapping[i].end <= ip);
 }
 
 /* Removes [@start, @end) from the mappings there. */

@@ -1,24 +1,15 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /*
- * Sentences about the output, and name and value pairs, which are collected one by
+ * Sentences about the output (base/say.h), and name and value pairs, which are collected one by
  * one and written together.
  */
 #ifndef GRT_TABLE_NOTES_H
 #define GRT_TABLE_NOTES_H
 
+#include "base/say.h"
 #include "table.h"
 
-#define GRT_NOTES_MAX 24
 #define GRT_FIELDS_MAX 40
-
-/** struct grt_notes - sentences for grt_writer_notes(); those beyond GRT_NOTES_MAX are dropped */
-struct grt_notes {
-	char text[GRT_NOTES_MAX][256];
-	unsigned int n;
-};
-
-/** grt_note - adds a sentence */
-void grt_note(struct grt_notes *n, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 /** grt_notes_write - writes and removes the sentences */
 void grt_notes_write(struct grt_notes *n, struct grt_writer *w);

@@ -447,17 +447,6 @@ void grt_rows_sort(const void *rows, uint64_t n, const struct grt_column *sort, 
 
 /* ------------------------------------------------------------------ notes */
 
-void grt_note(struct grt_notes *n, const char *fmt, ...)
-{
-	va_list ap;
-
-	if (n->n == GRT_NOTES_MAX)
-		return;
-	va_start(ap, fmt);
-	grt_say_text_va(n->text[n->n++], sizeof(n->text[0]), fmt, ap);
-	va_end(ap);
-}
-
 void grt_notes_write(struct grt_notes *n, struct grt_writer *w)
 {
 	const char *lines[GRT_NOTES_MAX];

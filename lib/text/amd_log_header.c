@@ -14,6 +14,7 @@
  * Writers: ROCclr, rocclr/utils/debug.cpp, releases 3.x to 7.x.
  */
 #include "amd_log_header.h"
+#include "base/bisect.h"
 
 #include <string.h>
 
@@ -499,17 +500,9 @@ static void by_snapshots(const struct amd_log_clocks *c, uint64_t raw, struct am
 
 static void amd_log_clocks_by_order(const struct amd_log_clocks *c, uint64_t raw, struct amd_log_bound *b)
 {
-	unsigned int low = 0, high = c->bounds;
+	unsigned int low = grt_bisect(c->bounds, i, c->bound[i].raw < raw);
 
 	*b = (struct amd_log_bound){raw, -FAR, FAR};
-	while (low < high) {
-		unsigned int middle = (low + high) / 2;
-
-		if (c->bound[middle].raw < raw)
-			low = middle + 1;
-		else
-			high = middle;
-	}
 	if (low < c->bounds)
 		tighten(b, &c->bound[low]);
 	if (low)

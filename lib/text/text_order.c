@@ -11,6 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/bisect.h"
 #include "base/containers.h"
 #include "base/tempfile.h"
 #include "base/heap.h"
@@ -672,19 +673,10 @@ static int drop_gone(struct grt_order *o)
 static size_t count_ready(const struct grt_order *o)
 {
 	uint64_t until = o->latest - o->window;
-	size_t low = 0, high = o->entries;
 
 	if (o->window > o->latest)
 		return 0;
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-
-		if (o->entry[mid].time <= until)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return low;
+	return grt_bisect(o->entries, i, o->entry[i].time <= until);
 }
 
 /* Makes room when no record may leave. */

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bisect.h"
 #include "base/compare.h"
 #include "base/containers.h"
 #include "base/hist.h"
@@ -145,21 +146,17 @@ static int lay_out(struct grt_gpu_waits *g, enum step step)
 	return 0;
 }
 
+static bool ends_before(const struct work *r, const struct place *place, uint64_t moment)
+{
+	int order = compare_places(&r->place, place);
+
+	return order < 0 || (!order && r->to <= moment);
+}
+
 /* Return: the first work of a place that ends after a moment. */
 static uint32_t first_row(const struct grt_gpu_waits *g, const struct place *place, uint64_t moment)
 {
-	uint32_t low = 0, high = g->rows;
-
-	while (low < high) {
-		uint32_t mid = low + (high - low) / 2;
-		int order = compare_places(&g->row[mid].place, place);
-
-		if (order < 0 || (!order && g->row[mid].to <= moment))
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return low;
+	return grt_bisect(g->rows, i, ends_before(&g->row[i], place, moment));
 }
 
 /* ------------------------------------------------------------ the waits */
@@ -228,16 +225,8 @@ static bool is_target_of(const struct target *t, const struct wait *w)
 static const struct target *find_target(const struct grt_gpu_waits *g, const struct wait *w)
 {
 	struct target key = {.place = {.pid = w->w.pid}, .call = w->w.call, .to = w->w.from};
-	uint32_t low = 0, high = g->targets;
+	uint32_t low = grt_bisect(g->targets, i, compare_targets(&g->target[i], &key) <= 0);
 
-	while (low < high) {
-		uint32_t mid = low + (high - low) / 2;
-
-		if (compare_targets(&g->target[mid], &key) <= 0)
-			low = mid + 1;
-		else
-			high = mid;
-	}
 	if (!w->w.call)
 		return NULL;
 	if (low < g->targets && is_target_of(&g->target[low], w))

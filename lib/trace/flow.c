@@ -148,7 +148,14 @@ static int demangle(struct grt_linkage *l, const char *name, const char **symbol
 	return 0;
 }
 
-int grt_linkage_see(struct grt_linkage **at, uint32_t stream, const struct grt_event **e)
+/*
+ * grt_linkage_see - processes the FRAME records of a stream in order
+ * @l: NULL at first; pass it to grt_linkage_free()
+ * @stream: number of the stream
+ * @e: gets the record to deliver instead, valid until the next call
+ * Return: 0 or -ENOMEM
+ */
+static int grt_linkage_see(struct grt_linkage **at, uint32_t stream, const struct grt_event **e)
 {
 	const struct grt_ev_frame *f = (const struct grt_ev_frame *)*e;
 	bool part = f->depth && f->index >= f->depth;
@@ -398,7 +405,8 @@ static bool is_beside(const struct grt_filter *f, const struct grt_event *e)
 	       e->ring == GRT_RING_NONE && grt_filter_wants_job(&all, &f->names, e->pid, e->tid, e->ring);
 }
 
-int grt_filter_wants(struct grt_filter *f, const struct grt_event *e)
+/* Whether to deliver an event. Return: 1, 0 or -ENOMEM */
+static int grt_filter_wants(struct grt_filter *f, const struct grt_event *e)
 {
 	int ret;
 

@@ -48,15 +48,6 @@ unsigned int grt_linkage_parts(const char *name, unsigned int depth);
  */
 void grt_linkage_put(struct grt_ev_frame *f, const char *name, uint16_t index, unsigned int part);
 
-/**
- * grt_linkage_see - processes the FRAME records of a stream in order
- * @l: NULL at first; pass it to grt_linkage_free()
- * @stream: number of the stream
- * @e: gets the record to deliver instead, valid until the next call
- * Return: 0 or -ENOMEM
- */
-int grt_linkage_see(struct grt_linkage **l, uint32_t stream, const struct grt_event **e);
-
 /** grt_linkage_free - frees it; NULL is allowed */
 void grt_linkage_free(struct grt_linkage *l);
 
@@ -184,9 +175,6 @@ const char *grt_filter_named(const struct grt_filter *f, const struct grt_filter
 
 /** grt_filter_any - whether the filter excludes anything */
 bool grt_filter_any(const struct grt_filter *f);
-
-/** grt_filter_wants - whether to deliver an event. Return: 1, 0 or -ENOMEM */
-int grt_filter_wants(struct grt_filter *f, const struct grt_event *e);
 
 /** grt_filter_wants_job - whether a job is selected, by its submitter and its ring */
 bool grt_filter_wants_job(const struct grt_filter *f, const struct grt_names *names, uint32_t pid,

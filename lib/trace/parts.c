@@ -29,7 +29,8 @@ static bool packed_grows(const struct grt_packed_head *h)
 	return h->packet.packet_size / 8 > GROWTH_FREE + (uint64_t)GROWTH_MAX * h->packed;
 }
 
-bool grt_packed_looks(const struct grt_packed_head *h)
+/* Whether a header is valid, except @packed */
+static bool grt_packed_looks(const struct grt_packed_head *h)
 {
 	return h->magic == GRT_PACKED_MAGIC && h->size == sizeof(*h) - 8 && h->packed <= 2 * GRT_PACKET_MAX &&
 	       !packed_grows(h) && grt_packet_look(&h->packet) == GRT_LOOK_PACKET;

@@ -39,9 +39,6 @@ struct grt_packed_head {
 	struct grt_packet packet;
 };
 
-/** grt_packed_looks - whether a header is valid, except @packed */
-bool grt_packed_looks(const struct grt_packed_head *h);
-
 /** grt_packed_room - the largest size of a compressed packet of @len bytes */
 size_t grt_packed_room(size_t len);
 

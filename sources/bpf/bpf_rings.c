@@ -73,7 +73,8 @@ static int grt_bpf_switch_ended(struct grt_bpf_switch *s, struct grt_packer *p, 
 	return !i && s->jobs ? runs(s, p, cpu, e) : 0;
 }
 
-bool grt_bpf_switch_looks_at(const struct grt_event *e)
+/* Whether grt_bpf_switch_see() learns something from such an event */
+static bool grt_bpf_switch_looks_at(const struct grt_event *e)
 {
 	return e->type == GRT_EV_SUBMIT || e->type == GRT_EV_COMMIT || e->type == GRT_EV_END;
 }

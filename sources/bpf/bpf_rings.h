@@ -46,9 +46,6 @@ struct grt_bpf_switch {
 	uint64_t beyond;
 };
 
-/** grt_bpf_switch_looks_at - whether grt_bpf_switch_see() learns something from such an event */
-bool grt_bpf_switch_looks_at(const struct grt_event *e);
-
 /**
  * grt_bpf_switch_see - learns from an event of the ring, and adds a CTX_SWITCH (inferred) after it if the
  * context changes

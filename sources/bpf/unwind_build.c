@@ -18,6 +18,7 @@
 #include "inject/arch.h"
 #include "inject/cfi.h"
 #include "inject/python_format.h"
+#include "base/bisect.h"
 
 /** struct build - a table on its way; @shift: is taken off an address of the file in memory to have its own
  */
@@ -320,15 +321,8 @@ static struct starts starts_of(const struct image *i, const struct part *header)
 /* The part that an address is in, as its row; UINT32_MAX: it is in none, or begins there. */
 static uint32_t part_within(const struct starts *s, uint64_t address)
 {
-	uint32_t low = 0, high = s->n, middle;
+	uint32_t low = grt_bisect(s->n, i, s->from + (uint64_t)(int64_t)s->row[i][0] <= address);
 
-	while (low < high) {
-		middle = low + (high - low) / 2;
-		if (s->from + (uint64_t)(int64_t)s->row[middle][0] <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
 	if (!low || low == s->n || s->from + (uint64_t)(int64_t)s->row[low - 1][0] == address)
 		return UINT32_MAX;
 	return low - 1;
@@ -451,15 +445,8 @@ struct gaps {
 static bool has_rule(const struct gaps *g, uint64_t address)
 {
 	const uint64_t *row = g->build.t->row, limit = address << 32 | UINT32_MAX;
-	uint32_t low = 0, high = g->rows, middle;
+	uint32_t low = grt_bisect(g->rows, i, row[i] <= limit);
 
-	while (low < high) {
-		middle = low + (high - low) / 2;
-		if (row[middle] <= limit)
-			low = middle + 1;
-		else
-			high = middle;
-	}
 	return low && (uint32_t)row[low - 1] != ROW_NONE;
 }
 

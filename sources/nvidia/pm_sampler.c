@@ -299,7 +299,11 @@ static const struct refusal {
 	 "an older CUPTI (" VARIABLE "=/path/to/" CUPTI "), or a newer driver"},
 };
 
-int pm_library_error(const char *what, int result, struct grt_err *err)
+/*
+ * pm_library_error - sets @err to the meaning of CUPTI's @result for the counters of @what. Return: a
+ * negative errno
+ */
+static int pm_library_error(const char *what, int result, struct grt_err *err)
 {
 	char why[48];
 

@@ -78,12 +78,6 @@ int pm_library_load(struct pm_library *l, struct grt_err *err);
 /** pm_library_free - frees what can be freed: the driver's threads stay */
 void pm_library_free(struct pm_library *l);
 
-/**
- * pm_library_error - sets @err to the meaning of CUPTI's @result for the counters of @what. Return: a
- * negative errno
- */
-int pm_library_error(const char *what, int result, struct grt_err *err);
-
 /* --------------------------------------------------------------- sampler */
 
 /**

@@ -10,9 +10,9 @@
 
 #include <string.h>
 
-#include "flamegraph/flame.h"
+#include "flamegraph/gpu_time.h"
 
-static struct grt_flame *f;
+static struct grt_gpu_time *f;
 /* Of the events that are given. */
 static uint32_t process, ring = 1;
 
@@ -25,7 +25,7 @@ static void give(struct grt_event *e, uint16_t type, uint64_t seqno, uint64_t ti
 	e->ring = ring;
 	e->pid = e->tid = process;
 	e->size = (uint16_t)sizeof(*e);
-	assert_int_equal(grt_flame_event(f, e), 0);
+	assert_int_equal(grt_gpu_time_event(f, e), 0);
 }
 
 /* A job of @ns on the hardware, with the id of a user stack. */
@@ -62,26 +62,26 @@ static void frame(uint32_t stack, uint16_t index, uint16_t depth, const char *sy
 static void an_id_is_no_stack(void **state)
 {
 	struct grt_flame_shape shape = {0};
-	struct grt_flame_count n;
+	struct grt_job_flame_count n;
 	struct grt_stacks *tree;
 
 	(void)state;
-	assert_int_equal(grt_flame_new(&f), 0);
+	assert_int_equal(grt_gpu_time_new(&f), 0);
 	assert_int_equal(grt_stacks_new(&tree), 0);
 	frame(5, 0, 1, "main");
 	job(1, 100, 5);
 	job(2, 200, 0);
 	/* its frames are lost */
 	job(3, 400, 6);
-	assert_int_equal(grt_flame_tree(f, &shape, tree, GRT_STACKS_NOW), 0);
-	n = grt_flame_count(f);
+	assert_int_equal(grt_gpu_time_tree(f, &shape, tree, GRT_STACKS_NOW), 0);
+	n = grt_gpu_time_count(f);
 	assert_int_equal(n.jobs, 3);
 	assert_int_equal(n.ns, 700);
 	assert_int_equal(n.no_stack, 2);
 	assert_int_equal(n.no_stack_ns, 600);
 	assert_int_equal(n.lost_stack, 1);
 	grt_stacks_free(tree);
-	grt_flame_free(f);
+	grt_gpu_time_free(f);
 }
 
 static void name(uint32_t kind, uint32_t id, const char *text, const char *owner)
@@ -111,7 +111,7 @@ static void several_of_one_name(void **state)
 	struct grt_stacks *tree;
 
 	(void)state;
-	assert_int_equal(grt_flame_new(&f), 0);
+	assert_int_equal(grt_gpu_time_new(&f), 0);
 	name(GRT_NAME_THREAD, 70, "app", "app");
 	name(GRT_NAME_THREAD, 80, "app", "app");
 	name(GRT_NAME_THREAD, 90, "main", "game");
@@ -125,7 +125,7 @@ static void several_of_one_name(void **state)
 		job(i + 1, 100 << i, 0);
 	}
 	assert_int_equal(grt_stacks_new(&tree), 0);
-	assert_int_equal(grt_flame_tree(f, &shape, tree, GRT_STACKS_NOW), 0);
+	assert_int_equal(grt_gpu_time_tree(f, &shape, tree, GRT_STACKS_NOW), 0);
 	for (unsigned int i = 0; i < 4; i++)
 		assert_int_equal(
 			weight_of(tree, who[i],
@@ -135,10 +135,10 @@ static void several_of_one_name(void **state)
 	/* what is compared with another trace has no pids */
 	shape.compared = true;
 	assert_int_equal(grt_stacks_new(&tree), 0);
-	assert_int_equal(grt_flame_tree(f, &shape, tree, GRT_STACKS_NOW), 0);
+	assert_int_equal(grt_gpu_time_tree(f, &shape, tree, GRT_STACKS_NOW), 0);
 	assert_int_equal(weight_of(tree, "app", "[GPU gfx of 0000:03:00.0]"), 300);
 	grt_stacks_free(tree);
-	grt_flame_free(f);
+	grt_gpu_time_free(f);
 	process = 0;
 	ring = 1;
 }
@@ -148,11 +148,11 @@ static void the_call_is_no_stack(void **state)
 {
 	struct grt_stack_ends ends;
 	struct grt_flame_shape shape = {0};
-	struct grt_flame_count n;
+	struct grt_job_flame_count n;
 	struct grt_stacks *tree;
 
 	(void)state;
-	assert_int_equal(grt_flame_new(&f), 0);
+	assert_int_equal(grt_gpu_time_new(&f), 0);
 	assert_int_equal(grt_stacks_new(&tree), 0);
 	frame(5, 0, 2, "ioctl");
 	frame(5, 1, 2, "__libc_start_main@@GLIBC_2.34");
@@ -164,20 +164,20 @@ static void the_call_is_no_stack(void **state)
 	job(2, 200, 6);
 	job(3, 400, 7);
 	job(4, 800, 8);
-	assert_int_equal(grt_flame_tree(f, &shape, tree, GRT_STACKS_NOW), 0);
-	n = grt_flame_count(f);
+	assert_int_equal(grt_gpu_time_tree(f, &shape, tree, GRT_STACKS_NOW), 0);
+	n = grt_gpu_time_count(f);
 	assert_int_equal(n.jobs, 4);
 	assert_int_equal(n.no_stack, 1);
 	assert_int_equal(n.no_stack_ns, 200);
 	assert_int_equal(n.call_only, 1);
 	assert_int_equal(n.lost_stack, 0);
-	assert_int_equal(grt_flame_ends(f, &ends), 0);
+	assert_int_equal(grt_gpu_time_ends(f, &ends), 0);
 	assert_int_equal(ends.end[GRT_STACK_END_ENTRY].works, 1);
 	assert_int_equal(ends.end[GRT_STACK_END_ENTRY].ns, 100);
 	assert_int_equal(ends.end[GRT_STACK_END_UNKNOWN].ns, 400 + 800);
 	assert_int_equal(ends.none.ns, 200);
 	grt_stacks_free(tree);
-	grt_flame_free(f);
+	grt_gpu_time_free(f);
 }
 
 static void stack_end(uint32_t stack, uint32_t why)
@@ -195,7 +195,7 @@ static void stacks_say_why_they_end(void **state)
 	struct grt_stacks *tree;
 
 	(void)state;
-	assert_int_equal(grt_flame_new(&f), 0);
+	assert_int_equal(grt_gpu_time_new(&f), 0);
 	assert_int_equal(grt_stacks_new(&tree), 0);
 	/* before and behind its frames */
 	stack_end(5, GRT_STACK_END_ENTRY);
@@ -214,8 +214,8 @@ static void stacks_say_why_they_end(void **state)
 	stack_end(10, GRT_STACK_END_NO_TABLE);
 	for (uint32_t i = 0; i < 6; i++)
 		job(i + 1, 1U << i, 5 + i);
-	assert_int_equal(grt_flame_tree(f, &shape, tree, GRT_STACKS_NOW), 0);
-	assert_int_equal(grt_flame_ends(f, &ends), 0);
+	assert_int_equal(grt_gpu_time_tree(f, &shape, tree, GRT_STACKS_NOW), 0);
+	assert_int_equal(grt_gpu_time_ends(f, &ends), 0);
 	assert_int_equal(ends.end[GRT_STACK_END_ENTRY].ns, 1 + 16);
 	assert_int_equal(ends.end[GRT_STACK_END_ENTRY].works, 2);
 	assert_int_equal(ends.end[GRT_STACK_END_NO_TABLE].ns, 2);
@@ -223,7 +223,7 @@ static void stacks_say_why_they_end(void **state)
 	assert_int_equal(ends.none.ns, 4 + 32);
 	assert_int_equal(grt_stack_ends_ns(&ends), 63);
 	grt_stacks_free(tree);
-	grt_flame_free(f);
+	grt_gpu_time_free(f);
 }
 
 static void window(uint32_t number, uint64_t begin, uint64_t end, uint16_t what)
@@ -249,9 +249,9 @@ static void a_window_without_its_end(void **state)
 
 	(void)state;
 	process = 70;
-	assert_int_equal(grt_flame_new(&f), 0);
+	assert_int_equal(grt_gpu_time_new(&f), 0);
 	assert_int_equal(grt_stacks_new(&tree), 0);
-	grt_flame_within(f, 0, 20000000);
+	grt_gpu_time_within(f, 0, 20000000);
 	/* a mark of the beginning */
 	window(0, 1, 1, 1);
 	window(1, 1000000, 3500000, 1);
@@ -263,16 +263,16 @@ static void a_window_without_its_end(void **state)
 	window(2, 11000000, 13500000, 1);
 	job(11, 5000, 0);
 	window(0, 1, 10000001, 2);
-	assert_int_equal(grt_flame_tree(f, &shape, tree, GRT_STACKS_NOW), 0);
-	assert_true(grt_flame_windows(f, &watched, &total));
+	assert_int_equal(grt_gpu_time_tree(f, &shape, tree, GRT_STACKS_NOW), 0);
+	assert_true(grt_gpu_time_windows(f, &watched, &total));
 	assert_int_equal(watched.windows, 1);
-	assert_int_equal(grt_flame_count(f).jobs, 3);
-	assert_int_equal(grt_flame_count(f).ns, 700);
+	assert_int_equal(grt_gpu_time_count(f).jobs, 3);
+	assert_int_equal(grt_gpu_time_count(f).ns, 700);
 	/* of four parts of 2.5 ms one */
 	assert_int_equal(total.value, 2800);
 	assert_int_equal(weight_of(tree, "pid 70", "[GPU ring 1]"), 2800);
 	grt_stacks_free(tree);
-	grt_flame_free(f);
+	grt_gpu_time_free(f);
 }
 
 int main(void)

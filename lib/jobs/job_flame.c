@@ -4,7 +4,7 @@
  * time goes to the row of (name, ring, stacks). Frames may be reported later than
  * that, so rows become a tree when the trace is over.
  */
-#include "flame.h"
+#include "job_flame.h"
 
 #include <errno.h>
 #include <string.h>
@@ -14,12 +14,9 @@
 #include "base/hist.h"
 #include "base/containers.h"
 #include "base/index.h"
-#include "jobs/jobs.h"
+#include "jobs.h"
 #include "trace/flow.h"
 #include "trace/packet.h"
-
-/* Most processes whose control group is known. */
-#define CGROUPS_MAX 65536U
 
 /** struct owner - the stacks of a job in flight */
 struct owner {
@@ -56,11 +53,10 @@ struct held {
 	bool inferred;
 };
 
-struct grt_flame {
+struct grt_job_flame {
 	struct grt_jobs *jobs;
 	const struct grt_filter *filter;
 	struct grt_slots *slots;
-	struct grt_launch_flame *launches;
 	struct grt_hash_key key;
 	/* names of processes and rings only */
 	struct grt_stacks *text;
@@ -71,9 +67,7 @@ struct grt_flame {
 	struct row *row;
 	uint32_t rows, row_room;
 	struct grt_index row_index;
-	struct grt_keyed cgroups; /* by pid, number of its path in @cgroup */
-	struct grt_texts cgroup;
-	struct grt_flame_count count;
+	struct grt_job_flame_count count;
 	struct grt_watch watch;
 	struct grt_estimate_sums windows;
 	struct held *held; /* jobs of windows that have not ended */
@@ -84,7 +78,7 @@ struct grt_flame {
 };
 
 /* The number of a text, from 1; the text need not end with NUL. Return: 0 or -ENOMEM */
-static int flame_intern(struct grt_flame *f, const char *text, size_t room, uint32_t *number)
+static int job_flame_intern(struct grt_job_flame *f, const char *text, size_t room, uint32_t *number)
 {
 	int ret = grt_stacks_name(f->text, text, strnlen(text, room), number);
 
@@ -96,12 +90,12 @@ static int flame_intern(struct grt_flame *f, const char *text, size_t room, uint
 
 static bool same_owner(const void *owner, uint32_t id, const void *key)
 {
-	const struct owner *o = &((const struct grt_flame *)owner)->owner[id], *k = key;
+	const struct owner *o = &((const struct grt_job_flame *)owner)->owner[id], *k = key;
 
 	return o->ctx == k->ctx && o->seqno == k->seqno;
 }
 
-static int stack_event(struct grt_flame *f, const struct grt_ev_stack *e)
+static __attribute__((noinline)) int stack_event(struct grt_job_flame *f, const struct grt_ev_stack *e)
 {
 	struct owner new = {.ctx = e->e.ctx, .seqno = e->e.seqno, .user = e->user, .kernel = e->kernel};
 	uint32_t tag = grt_hash(&f->key, e->e.ctx, e->e.seqno), at;
@@ -124,7 +118,7 @@ static int stack_event(struct grt_flame *f, const struct grt_ev_stack *e)
 	return grt_index_add(&f->owner_index, tag, at);
 }
 
-static void take_owner(struct grt_flame *f, const struct grt_job *job, struct owner *out)
+static void take_owner(struct grt_job_flame *f, const struct grt_job *job, struct owner *out)
 {
 	struct owner k = {.ctx = job->ctx, .seqno = job->seqno};
 	uint32_t tag = grt_hash(&f->key, k.ctx, k.seqno);
@@ -141,21 +135,21 @@ static void take_owner(struct grt_flame *f, const struct grt_job *job, struct ow
 
 /* -------------------------------------------------------------- rows */
 
-static bool flame_same_row(const void *owner, uint32_t id, const void *key)
+static bool job_flame_same_row(const void *owner, uint32_t id, const void *key)
 {
-	const struct row *r = &((const struct grt_flame *)owner)->row[id], *k = key;
+	const struct row *r = &((const struct grt_job_flame *)owner)->row[id], *k = key;
 
 	return r->name == k->name && r->pid == k->pid && r->ring == k->ring && r->gpu == k->gpu &&
 	       r->user == k->user && r->kernel == k->kernel && r->device == k->device && r->copy == k->copy &&
 	       r->slot == k->slot;
 }
 
-static int flame_add_time(struct grt_flame *f, const struct row *k)
+static int job_flame_add_time(struct grt_job_flame *f, const struct row *k)
 {
 	uint32_t tag =
 		grt_hash(&f->key, (uint64_t)k->user << 32 | k->kernel,
 			 (uint64_t)(k->name ^ k->pid << 8) << 32 | (k->ring ^ (uint32_t)k->slot << 16));
-	uint32_t at = grt_index_find(&f->row_index, tag, flame_same_row, f, k);
+	uint32_t at = grt_index_find(&f->row_index, tag, job_flame_same_row, f, k);
 
 	if (at != GRT_NOWHERE) {
 		f->row[at].ns += k->ns;
@@ -168,7 +162,7 @@ static int flame_add_time(struct grt_flame *f, const struct row *k)
 	return grt_index_add(&f->row_index, tag, f->rows++);
 }
 
-static int name_job(struct grt_flame *f, const struct grt_job *job, struct row *r)
+static int name_job(struct grt_job_flame *f, const struct grt_job *job, struct row *r)
 {
 	const struct grt_names *names = grt_jobs_names(f->jobs);
 	const char *name = grt_names_owner(names, job->name) ?: grt_names_name(names, job->name);
@@ -178,55 +172,56 @@ static int name_job(struct grt_flame *f, const struct grt_job *job, struct row *
 	int ret;
 
 	snprintf(pid, sizeof(pid), job->pid ? "pid %u" : "[unknown]", job->pid);
-	ret = flame_intern(f, name ? name : pid, 64, &r->name);
+	ret = job_flame_intern(f, name ? name : pid, 64, &r->name);
 	if (ring)
 		snprintf(text, sizeof(text), "%s", ring);
 	else if (job->ring != GRT_RING_NONE)
 		snprintf(text, sizeof(text), "ring %u", job->ring);
 	if (!ret && text[0])
-		ret = flame_intern(f, text, sizeof(text), &r->ring);
-	return ret || !gpu ? ret : flame_intern(f, gpu, 64, &r->gpu);
+		ret = job_flame_intern(f, text, sizeof(text), &r->ring);
+	return ret || !gpu ? ret : job_flame_intern(f, gpu, 64, &r->gpu);
 }
 
 /* Return: the time of all jobs that a sampled one represents. */
-static uint64_t flame_scaled(uint64_t ns, uint64_t weight)
+static uint64_t job_flame_scaled(uint64_t ns, uint64_t weight)
 {
 	return (uint64_t)(((unsigned __int128)ns * weight + GRT_WEIGHT_ONE / 2) / GRT_WEIGHT_ONE);
 }
 
 /* Adds a job, cut where slots begin; the weights of a sampled job's parts add up to the weight of the job. */
-static int flame_add_job(struct grt_flame *f, const struct grt_job *job, struct row *r, uint64_t weight)
+static int job_flame_add_job(struct grt_job_flame *f, const struct grt_job *job, struct row *r,
+			     uint64_t weight)
 {
 	uint64_t start = job->time[GRT_STAMP_START], to = job->time[GRT_STAMP_END], end = start, given = 0;
 	int ret;
 
 	if (!f->slots)
-		return flame_add_time(f, r);
+		return job_flame_add_time(f, r);
 	do {
 		end = grt_slots_part(f->slots, end, to, &r->slot);
-		r->ns = flame_scaled(end - start, weight) - given;
+		r->ns = job_flame_scaled(end - start, weight) - given;
 		given += r->ns;
-		ret = flame_add_time(f, r);
+		ret = job_flame_add_time(f, r);
 		r->jobs = 0;
 	} while (!ret && end < to);
 	return ret;
 }
 
-static int flame_count_job(struct grt_flame *f, const struct grt_job *job, struct row *r, uint64_t weight,
-			   bool inferred)
+static int job_flame_count_job(struct grt_job_flame *f, const struct grt_job *job, struct row *r,
+			       uint64_t weight, bool inferred)
 {
 	f->count.jobs += weight;
 	f->count.ns += r->ns;
 	f->count.inferred_ns += inferred ? r->ns : 0;
-	return flame_add_job(f, job, r, weight);
+	return job_flame_add_job(f, job, r, weight);
 }
 
 /*
  * Holds a job of a window that has not ended: if the recording has only a part of the window, the job has no
  * weight.
  */
-static int flame_hold_job(struct grt_flame *f, const struct grt_job *job, const struct row *r,
-			  uint64_t weight, bool inferred)
+static int job_flame_hold_job(struct grt_job_flame *f, const struct grt_job *job, const struct row *r,
+			      uint64_t weight, bool inferred)
 {
 	if (grt_grow(&f->held, &f->held_room, f->helds + 1, 64))
 		return -ENOMEM;
@@ -234,8 +229,8 @@ static int flame_hold_job(struct grt_flame *f, const struct grt_job *job, const 
 	return 0;
 }
 
-static int flame_count_in_window(struct grt_flame *f, const struct grt_job *job, struct row *r,
-				 uint64_t weight, bool inferred)
+static int job_flame_count_in_window(struct grt_job_flame *f, const struct grt_job *job, struct row *r,
+				     uint64_t weight, bool inferred)
 {
 	uint64_t submit = job->time[GRT_STAMP_SUBMIT];
 	uint32_t number = grt_watch_number(&f->watch, submit);
@@ -245,13 +240,14 @@ static int flame_count_in_window(struct grt_flame *f, const struct grt_job *job,
 	if (!number)
 		return 0;
 	if (!grt_watch_at(&f->watch, submit)->end)
-		return flame_hold_job(f, job, r, weight, inferred);
+		return job_flame_hold_job(f, job, r, weight, inferred);
 	ret = grt_estimate_add(&f->windows, number, r->ns, 1);
-	return ret ?: flame_count_job(f, job, r, weight, inferred);
+	return ret ?: job_flame_count_job(f, job, r, weight, inferred);
 }
 
 /* Counts the jobs of a window that has ended. */
-static int flame_take_window(struct grt_flame *f, const struct grt_ev_window *e)
+static __attribute__((noinline)) int job_flame_take_window(struct grt_job_flame *f,
+							   const struct grt_ev_window *e)
 {
 	uint32_t n = f->helds;
 	int ret = grt_watch_take_window(&f->watch, e);
@@ -260,14 +256,14 @@ static int flame_take_window(struct grt_flame *f, const struct grt_ev_window *e)
 	for (uint32_t i = 0; i < n && !ret; i++) {
 		struct held h = f->held[i];
 
-		ret = flame_count_in_window(f, &h.job, &h.row, h.weight, h.inferred);
+		ret = job_flame_count_in_window(f, &h.job, &h.row, h.weight, h.inferred);
 	}
 	return ret;
 }
 
-static int flame_on_job(void *arg, const struct grt_job *job)
+static int job_flame_on_job(void *arg, const struct grt_job *job)
 {
-	struct grt_flame *f = arg;
+	struct grt_job_flame *f = arg;
 	uint64_t weight = grt_weight(job->sample);
 	struct row r = {0};
 	struct owner stacks;
@@ -285,7 +281,7 @@ static int flame_on_job(void *arg, const struct grt_job *job)
 		f->count.untimed += weight;
 		return 0;
 	}
-	r.ns = flame_scaled(r.ns, weight);
+	r.ns = job_flame_scaled(r.ns, weight);
 	r.jobs = weight;
 	r.pid = job->pid;
 	r.device = job->device;
@@ -294,101 +290,51 @@ static int flame_on_job(void *arg, const struct grt_job *job)
 	r.kernel = stacks.kernel;
 	ret = name_job(f, job, &r);
 	return ret
-		       ?: (f->watch.parts ? flame_count_in_window : flame_count_job)(f, job, &r, weight,
-										     inferred);
+		       ?: (f->watch.parts ? job_flame_count_in_window
+					  : job_flame_count_job)(f, job, &r, weight, inferred);
 }
 
 /* ------------------------------------------------------------ in, out */
 
-int grt_flame_new(struct grt_flame **out)
+int grt_job_flame_new(struct grt_job_flame **out, const struct grt_filter *filter, struct grt_slots *slots)
 {
-	struct grt_flame *f = calloc(1, sizeof(*f));
-	struct grt_jobs_sink sink = {.job = flame_on_job, .arg = f};
+	struct grt_job_flame *f = calloc(1, sizeof(*f));
+	struct grt_jobs_sink sink = {.job = job_flame_on_job, .arg = f};
 
 	*out = f;
 	if (!f)
 		return -ENOMEM;
+	f->filter = filter;
+	f->slots = slots;
 	f->key = grt_hash_key_new();
 	f->owner_free = GRT_NOWHERE;
 	f->scale = 1;
 	f->within.to = UINT64_MAX;
-	grt_keyed_init(&f->cgroups, sizeof(uint32_t), CGROUPS_MAX);
-	grt_texts_init(&f->cgroup, CGROUPS_MAX);
-	if (!grt_stacks_new(&f->text) && !grt_frames_init(&f->frames) &&
-	    !grt_launch_flame_new(&f->launches) && !grt_jobs_new(&f->jobs, &sink, NULL))
+	if (!grt_stacks_new(&f->text) && !grt_frames_init(&f->frames) && !grt_jobs_new(&f->jobs, &sink, NULL))
 		return 0;
-	grt_flame_free(f);
+	grt_job_flame_free(f);
 	*out = NULL;
 	return -ENOMEM;
 }
 
-void grt_flame_filter(struct grt_flame *f, const struct grt_filter *filter)
+void grt_job_flame_within(struct grt_job_flame *f, uint64_t from, uint64_t to)
 {
-	f->filter = filter;
+	f->within = (struct grt_interval){from, to};
+	grt_jobs_within(f->jobs, from, to);
 }
 
-void grt_flame_within(struct grt_flame *f, uint64_t from, uint64_t to)
+int grt_job_flame_event(struct grt_job_flame *f, const struct grt_event *e)
 {
-	f->within = (struct grt_interval){from, to ?: UINT64_MAX};
-	grt_launch_flame_within(f->launches, from, to);
-	grt_jobs_within(f->jobs, f->within.from, f->within.to);
-}
+	enum grt_class class = grt_class_of[e->type];
 
-void grt_flame_slots(struct grt_flame *f, struct grt_slots *slots)
-{
-	f->slots = slots;
-	grt_launch_flame_slots(f->launches, slots);
-}
-
-void grt_flame_ranges(struct grt_flame *f, enum grt_flame_ranges how)
-{
-	grt_launch_flame_ranges(f->launches, how);
-}
-
-int grt_flame_samples(struct grt_flame *f)
-{
-	return grt_launch_flame_samples(f->launches);
-}
-
-/* Sets a process's control group; a former group of the process is forgotten. */
-static int flame_take_owner(struct grt_flame *f, const struct grt_ev_owner *e)
-{
-	const struct grt_key key = {{e->e.pid}};
-	uint32_t number;
-	void *at;
-	int ret = e->length ? grt_keyed_get_or_replace(&f->cgroups, &key, NULL, &at) : 1;
-
-	if (!ret)
-		ret = grt_texts_add(&f->cgroup, e->cgroup, sizeof(e->cgroup), &number);
-	if (!ret)
-		*(uint32_t *)at = number;
-	return ret > 0 ? 0 : ret;
-}
-
-static const char *flame_cgroup(const void *cgroups, uint32_t pid)
-{
-	const struct grt_flame *f = cgroups;
-	const struct grt_key key = {{pid}};
-	const uint32_t *number = grt_keyed_find(&f->cgroups, &key);
-
-	return number && *number ? grt_texts_get(&f->cgroup, *number) : NULL;
-}
-
-int grt_flame_event(struct grt_flame *f, const struct grt_event *e)
-{
-	if (e->type == GRT_EV_OWNER)
-		return flame_take_owner(f, (const struct grt_ev_owner *)e);
-	if (e->type == GRT_EV_STACK)
-		return stack_event(f, (const struct grt_ev_stack *)e);
-	if (e->type == GRT_EV_WINDOW)
-		return ((const struct grt_ev_window *)e)->of == GRT_WINDOW_JOBS
-			       ? flame_take_window(f, (const struct grt_ev_window *)e)
-			       : 0;
-	if (grt_class_of[e->type] == GRT_CLASS_stack)
-		return grt_frames_event(&f->frames, e);
-	if (grt_has_trait(e, GRT_TRAIT_OF_IMAGE))
-		return grt_launch_flame_event(f->launches, e);
-	return grt_jobs_event(f->jobs, e);
+	if (class != GRT_CLASS_stack && class != GRT_CLASS_window)
+		return grt_jobs_event(f->jobs, e);
+	if (class == GRT_CLASS_stack)
+		return e->type == GRT_EV_STACK ? stack_event(f, (const struct grt_ev_stack *)e)
+					       : grt_frames_event(&f->frames, e);
+	return ((const struct grt_ev_window *)e)->of == GRT_WINDOW_JOBS
+		       ? job_flame_take_window(f, (const struct grt_ev_window *)e)
+		       : 0;
 }
 
 /** struct room - for texts of a row */
@@ -398,7 +344,7 @@ struct room {
 	char gpu[72];
 };
 
-static const char *flame_text(const struct grt_flame *f, uint32_t text, char room[72])
+static const char *job_flame_text(const struct grt_job_flame *f, uint32_t text, char room[72])
 {
 	size_t len;
 	const char *at;
@@ -412,14 +358,15 @@ static const char *flame_text(const struct grt_flame *f, uint32_t text, char roo
 }
 
 /* Return: the estimate for the time that the windows represent. */
-static uint64_t flame_for_all(const struct grt_flame *f, uint64_t n)
+static uint64_t job_flame_for_all(const struct grt_job_flame *f, uint64_t n)
 {
 	double all = (double)n * f->scale + 0.5;
 
 	return f->scale == 1 ? n : all < (double)INT64_MAX ? (uint64_t)all : INT64_MAX;
 }
 
-bool grt_flame_windows(struct grt_flame *f, struct grt_estimate_watched *watched, struct grt_estimate *total)
+bool grt_job_flame_windows(struct grt_job_flame *f, struct grt_estimate_watched *watched,
+			   struct grt_estimate *total)
 {
 	if (!f->watch.parts)
 		return false;
@@ -431,27 +378,29 @@ bool grt_flame_windows(struct grt_flame *f, struct grt_estimate_watched *watched
 }
 
 /* The ring as a frame, with its GPU if there are several. Return: its length */
-static size_t flame_put_queue(const struct grt_flame *f, const struct row *r, char room[GRT_FLAME_QUEUE])
+static size_t job_flame_put_queue(const struct grt_job_flame *f, const struct row *r,
+				  char room[GRT_FLAME_QUEUE])
 {
 	char ring[72], gpu[72];
 
-	return grt_flame_queue(room, flame_text(f, r->ring, ring),
-			       grt_names_gpus(grt_jobs_names(f->jobs)) ? flame_text(f, r->gpu, gpu) : NULL);
+	return grt_flame_queue(room, job_flame_text(f, r->ring, ring),
+			       grt_names_gpus(grt_jobs_names(f->jobs)) ? job_flame_text(f, r->gpu, gpu)
+								       : NULL);
 }
 
 /* The name of its GPU, as in reports. Return: NULL: only its number is known */
-static const char *flame_device(const struct grt_flame *f, const struct row *r, char gpu[72])
+static const char *job_flame_device(const struct grt_job_flame *f, const struct row *r, char gpu[72])
 {
 	const struct grt_names *names = grt_jobs_names(f->jobs);
 
 	if (r->gpu)
-		return flame_text(f, r->gpu, gpu);
+		return job_flame_text(f, r->gpu, gpu);
 	return grt_names_name(names, grt_names_find(names, GRT_NAME_DEVICE, r->device));
 }
 
 /* @room: of its texts. Return: 0 or -ENOMEM */
-static int op_of(const struct grt_flame *f, const struct grt_process_names *processes, const struct row *r,
-		 struct room *room, struct grt_flame_op *op)
+static int op_of(const struct grt_job_flame *f, const struct grt_process_names *processes,
+		 const struct row *r, struct room *room, struct grt_flame_op *op)
 {
 	size_t len;
 	const char *name = grt_stacks_text(f->text, r->name - 1, &len);
@@ -460,18 +409,18 @@ static int op_of(const struct grt_flame *f, const struct grt_process_names *proc
 	op->process_len = ret > 0 ? (size_t)ret : 0;
 	op->pid = r->pid;
 	op->device = r->device;
-	op->gpu = flame_device(f, r, room->gpu);
+	op->gpu = job_flame_device(f, r, room->gpu);
 	op->copy = r->copy;
-	op->ns = flame_for_all(f, r->ns);
-	op->launches = flame_for_all(f, grt_weight_count(r->jobs));
-	op->queue_len = flame_put_queue(f, r, room->queue);
+	op->ns = job_flame_for_all(f, r->ns);
+	op->launches = job_flame_for_all(f, grt_weight_count(r->jobs));
+	op->queue_len = job_flame_put_queue(f, r, room->queue);
 	op->queue = room->queue;
 	return ret < 0 ? ret : 0;
 }
 
-static int flame_put_row(const struct grt_flame *f, const struct grt_flame_shape *shape,
-			 const struct grt_process_names *processes, struct grt_stacks *tree,
-			 enum grt_stacks_side side, const struct row *r)
+static int job_flame_put_row(const struct grt_job_flame *f, const struct grt_flame_shape *shape,
+			     const struct grt_process_names *processes, struct grt_stacks *tree,
+			     enum grt_stacks_side side, const struct row *r)
 {
 	struct grt_flame_op op = {.graph = 0};
 	struct room room;
@@ -494,16 +443,14 @@ static int flame_put_row(const struct grt_flame *f, const struct grt_flame_shape
 	return ret ? ret : grt_flame_add(tree, shape, &op, side, node);
 }
 
-int grt_flame_flush(struct grt_flame *f)
+int grt_job_flame_flush(struct grt_job_flame *f)
 {
-	int ret = grt_jobs_flush(f->jobs);
-
-	return ret ?: grt_launch_flame_flush(f->launches);
+	return grt_jobs_flush(f->jobs);
 }
 
-static int flame_see_processes(const struct grt_flame *f, struct grt_process_names *processes)
+int grt_job_flame_processes(const struct grt_job_flame *f, struct grt_process_names *processes)
 {
-	int ret = grt_launch_flame_processes(f->launches, processes);
+	int ret = 0;
 
 	for (uint32_t i = 0; i < f->rows && !ret; i++) {
 		size_t len;
@@ -514,43 +461,29 @@ static int flame_see_processes(const struct grt_flame *f, struct grt_process_nam
 	return ret;
 }
 
-int grt_flame_tree(struct grt_flame *f, const struct grt_flame_shape *asked, struct grt_stacks *tree,
-		   enum grt_stacks_side side)
+bool grt_job_flame_any(const struct grt_job_flame *f)
 {
-	struct grt_flame_shape own = *asked, *shape = &own;
-	bool bytes = shape->weight == GRT_FLAME_WEIGHT_BYTES, sampled = grt_flame_is_sampled(shape);
-	struct grt_process_names processes;
+	return f->rows;
+}
+
+int grt_job_flame_tree(struct grt_job_flame *f, const struct grt_flame_shape *shape,
+		       const struct grt_process_names *processes, struct grt_stacks *tree,
+		       enum grt_stacks_side side)
+{
 	struct grt_estimate_watched watched;
-	struct grt_launches_count launched;
 	struct grt_estimate total;
-	uint64_t unsized;
-	int ret = grt_process_names_init(&processes, shape->compared);
+	int ret = 0;
 
-	own.cgroup = flame_cgroup;
-	own.cgroups = f;
-
-	if (!ret)
-		ret = grt_flame_flush(f) ?: flame_see_processes(f, &processes);
-	if (!ret && grt_flame_windows(f, &watched, &total))
+	if (grt_job_flame_windows(f, &watched, &total))
 		f->scale = total.scale;
-	if (!ret)
-		ret = grt_launch_flame_tree(f->launches, shape, &processes, tree, side);
-	launched = grt_launch_flame_count(f->launches);
-	unsized = grt_launch_flame_unsized(f->launches);
-	if (!ret && bytes && unsized && unsized == launched.copies)
-		ret = -ENODATA;
-	if (!ret && bytes && f->rows && !launched.launches && !launched.copies)
-		ret = -ENODATA;
-	if (!ret && sampled && !grt_launch_flame_sampled(f->launches).samples)
-		ret = -ENODATA;
-	for (uint32_t i = 0; i < f->rows && !ret && !bytes && !sampled; i++)
-		ret = flame_put_row(f, shape, &processes, tree, side, &f->row[i]);
-	grt_process_names_free(&processes);
+	for (uint32_t i = 0; i < f->rows && !ret; i++)
+		ret = job_flame_put_row(f, shape, processes, tree, side, &f->row[i]);
 	return ret;
 }
 
 /* A job has a stack only if frames are known; an id in its STACK record is not enough. */
-static void flame_count_stack(const struct grt_flame *f, const struct row *r, struct grt_flame_count *count)
+static void job_flame_count_stack(const struct grt_job_flame *f, const struct row *r,
+				  struct grt_job_flame_count *count)
 {
 	bool user = grt_frames_has(&f->frames, r->user), call = grt_frames_is_call_only(&f->frames, r->user);
 
@@ -562,13 +495,13 @@ static void flame_count_stack(const struct grt_flame *f, const struct row *r, st
 	count->lost_stack += !call && (r->user || r->kernel) ? r->jobs : 0;
 }
 
-struct grt_flame_count grt_flame_count(const struct grt_flame *f)
+struct grt_job_flame_count grt_job_flame_count(const struct grt_job_flame *f)
 {
 	const struct grt_jobs_count joined = grt_jobs_count(f->jobs);
-	struct grt_flame_count count = f->count;
+	struct grt_job_flame_count count = f->count;
 
 	for (uint32_t i = 0; i < f->rows; i++)
-		flame_count_stack(f, &f->row[i], &count);
+		job_flame_count_stack(f, &f->row[i], &count);
 	count.dropped = f->frames.dropped;
 	count.jobs = grt_weight_count(count.jobs);
 	count.no_stack = grt_weight_count(count.no_stack);
@@ -580,7 +513,7 @@ struct grt_flame_count grt_flame_count(const struct grt_flame *f)
 }
 
 /* A stack with only frames of the kernel, or only the system call, shows nothing of the program. */
-static void flame_add_end(const struct grt_flame *f, const struct row *r, struct grt_stack_ends *ends)
+static void job_flame_add_end(const struct grt_job_flame *f, const struct row *r, struct grt_stack_ends *ends)
 {
 	bool stack = grt_frames_has(&f->frames, r->user) && !grt_frames_is_call_only(&f->frames, r->user);
 	struct grt_stack_end_sum *sum = stack ? &ends->end[grt_frames_end(&f->frames, r->user)] : &ends->none;
@@ -589,30 +522,20 @@ static void flame_add_end(const struct grt_flame *f, const struct row *r, struct
 	sum->works += grt_weight_count(r->jobs);
 }
 
-int grt_flame_ends(const struct grt_flame *f, struct grt_stack_ends *ends)
+void grt_job_flame_ends(const struct grt_job_flame *f, struct grt_stack_ends *ends)
 {
-	*ends = (struct grt_stack_ends){.none = {0, 0}};
 	for (uint32_t i = 0; i < f->rows; i++)
-		flame_add_end(f, &f->row[i], ends);
-	return grt_launch_flame_ends(f->launches, ends);
+		job_flame_add_end(f, &f->row[i], ends);
 }
 
-const struct grt_launch_flame *grt_flame_launches(const struct grt_flame *f)
-{
-	return f->launches;
-}
-
-void grt_flame_free(struct grt_flame *f)
+void grt_job_flame_free(struct grt_job_flame *f)
 {
 	if (!f)
 		return;
 	grt_jobs_free(f->jobs);
-	grt_launch_flame_free(f->launches);
 	grt_index_free(&f->owner_index);
 	grt_index_free(&f->row_index);
 	grt_stacks_free(f->text);
-	grt_keyed_free(&f->cgroups);
-	grt_texts_free(&f->cgroup);
 	grt_watch_free(&f->watch);
 	grt_estimate_free(&f->windows);
 	grt_frames_free(&f->frames);
