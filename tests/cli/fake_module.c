@@ -12,6 +12,8 @@
  * Events happen when a reader is seen to read: what it has begun with is an empty packet of the
  * first CPU. Those that come after a flush have happened by then.
  *
+ * Once it has given away what it has, and that was read, there is a file "all_read", until the next start.
+ *
  * Between a write and its effect a moment passes here, unlike in the kernel.
  */
 #include <err.h>
@@ -211,6 +213,17 @@ static bool is_read(const struct stream *s)
 	return !ioctl(s->fifo, FIONREAD, &waiting) && !waiting;
 }
 
+/* Has everything of every CPU been given away and read? */
+static bool all_read(void)
+{
+	unsigned int cpu;
+
+	for (cpu = 0; cpu < cpus; cpu++)
+		if (streams[cpu].at < streams[cpu].size || !is_read(&streams[cpu]))
+			return false;
+	return true;
+}
+
 /* The next packet of a CPU, where the pipe has room for all of it. */
 static bool give_packet(struct stream *s)
 {
@@ -331,6 +344,8 @@ static void obey(void)
 		open_stream(&streams[0]);
 	if (start && !running)
 		happened = flushed = false;
+	if (start && !running)
+		unlink("all_read");
 	if (flush && ordered) {
 		flushed = true;
 		happened = fake_now();
@@ -435,6 +450,8 @@ static void serve(void)
 		unread += running && unread < unread_until;
 		if (running)
 			put_stats();
+		if (running && all_read())
+			put_file("all_read", "");
 	}
 }
 

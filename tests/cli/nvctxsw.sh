@@ -200,7 +200,7 @@ expect "no client" 1 'gives no client'
 check "no recording is left of these" test ! -e no.grt
 play record -e nvctxsw -d 0.2 -o run.grt <<<'most 70000'
 expect "with little memory of one piece it takes less" 0 '0 lost'
-play record -e nvctxsw -d 0.3 -o run.grt <<<"at 0 101000 6 34 $A
+play record -e nvctxsw -d 60 -o run.grt <<<"at 0 101000 6 34 $A
 at 0 102000 7 34 $A
 broken 0 200000"
 expect "a log that makes no sense ends it" 1 'cannot read stream 0 of nvctxsw'
@@ -220,7 +220,7 @@ check "afterwards, the process that has the GPU is unknown, and not none" test "
 check "and the recording says when" grep -qE 'nvctxsw_gpu0 = .* failed_ns=[1-9]' run.grt/metadata
 check "of the other nothing is unknown" test "$(grep -c '^[^,]*,nvidia1.*unknown' <<<"$output")" = 0
 check "no files are left" nothing_left
-play record -e nvctxsw -d 0.7 -o run.grt <<<"at 0 101000 6 34 $A
+play record -e nvctxsw -d 60 -o run.grt <<<"at 0 101000 6 34 $A
 at 0 102000 7 34 $A
 gone 0 200000"
 expect "the only one: the recording fails" 1 'nvidia0 .*cannot be read any more: dmesg' 'cannot read stream 0 of nvctxsw'

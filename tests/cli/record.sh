@@ -340,17 +340,24 @@ run record -e kmod --raw gap.raw sleep 0.5
 check "--raw without a stream of all CPUs fails" exits 3
 # Where no recording is, the module is read.
 mkdir live
-run_live() {
+run_live() { # COMMAND: until it has read all events
+	local reader
 	idle
 	"$GRTRACE" start >/dev/null
 	settled control running
-	output=$(cd live && timeout --foreground --preserve-status -s INT "$@" 2>&1 </dev/null)
+	# the shell would let what it starts beside itself ignore the signal
+	(cd live && exec env --default-signal=INT "$@" >../live.out 2>&1 </dev/null) &
+	reader=$!
+	await '[ -e fake/all_read ]'
+	kill -INT $reader
+	wait $reader
 	status=$?
+	output=$(<live.out)
 	idle
 	"$GRTRACE" stop >/dev/null
 	settled control stopped
 }
-run_live 1 "$GRTRACE" report
+run_live "$GRTRACE" report
 expect "live, too" 0 '^  read +8000 '
 
 # What the module has counted and nobody was given, as with a stream that is not there.
@@ -367,7 +374,7 @@ run doctor -i unread.grt
 expect "doctor says it" 0 'unread.grt: 117 events were delivered and are not here'
 for command in report dump 'monitor drm -e kmod'; do
 	# shellcheck disable=SC2086
-	run_live 1 "$GRTRACE" $command
+	run_live "$GRTRACE" $command
 	expect "live they are an error of ${command%% *}" 1 '^grtrace [a-z]+: .*: [0-9]+ events were delivered and are not here'
 done
 unset FAKE_GAP FAKE_UNREAD

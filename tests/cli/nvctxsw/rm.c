@@ -13,7 +13,8 @@
  *	skip GPU US N		N records are lost before it came to the buffer
  *	burst GPU US N CONTEXT PID CONTEXT PID  N slices in turn, 10 us each, at the next flush: the
  *				reader waits for it, so how many find no room is known
- *	broken GPU US		the place of the next record is beyond the buffer
+ *	broken GPU US		the place of the next record is beyond the buffer; once what was before has been read,
+ *				which a recorder may do late
  *	stalled GPU US		the driver brings records to the buffer at a flush only, from then on
  *	gone GPU US		it has left the bus: every call on it fails from then on
  *	when FILE		times count from when this file is there; RM_TRUTH gets "played" once all
@@ -229,6 +230,7 @@ static void pump(bool flush)
 
 		if (!s->what || !l->enabled || now(CLOCK_MONOTONIC) < l->on + s->us * 1000 ||
 		    (s->what == 'u' && !flush) ||
+		    (s->what == 'r' && l->get != l->put) ||
 		    (l->stalled && !flush && now(CLOCK_MONOTONIC) > l->on + l->stalled))
 			continue;
 		do_step(l, s);
