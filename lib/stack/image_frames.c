@@ -26,8 +26,8 @@
 /* Most paths of sources. */
 #define FILES_MAX 131072U
 
-/* Most frames that are known from other stacks; older ones are looked up again. */
-#define KNOWN_MAX 65536U
+/* Places for frames that are known from other stacks; what another one replaced is looked up again. */
+#define KNOWN 8192U
 
 /**
  * struct listed - a frame: the text of its function, the text with its place, and the place
@@ -47,6 +47,17 @@ struct listed {
 struct place {
 	uint32_t at;
 	uint32_t frames;
+};
+
+/** struct known - a frame without its caller, and what it is */
+struct known {
+	uint64_t ip;
+	uint32_t image;
+	uint32_t module;
+	uint32_t function;
+	uint32_t file;
+	uint32_t line;
+	struct place place;
 };
 
 /** struct put - where in the tree a stack ends that was put from its root on; @nodes: of the stack, 0: it was
@@ -78,7 +89,7 @@ struct grt_image_frames {
 	struct image *image;
 	uint32_t images;
 	struct grt_texts files;
-	struct grt_keyed known; /* struct place, by what a node is without its caller */
+	struct known *known; /* by a simple hash of the address or the function */
 	struct listed *list;
 	uint32_t listed, room;
 	uint64_t tree;	   /* the last tree to which stacks were added: grt_stacks_id() */
@@ -96,8 +107,8 @@ int grt_image_frames_new(struct grt_image_frames **out)
 	if (!f)
 		return -ENOMEM;
 	grt_texts_init(&f->files, FILES_MAX);
-	grt_keyed_init(&f->known, sizeof(struct place), KNOWN_MAX);
-	if (!grt_stacks_new(&f->names))
+	f->known = calloc(KNOWN, sizeof(*f->known));
+	if (f->known && !grt_stacks_new(&f->names))
 		return 0;
 	grt_image_frames_free(f);
 	*out = NULL;
@@ -248,24 +259,29 @@ static int list_code(struct grt_image_frames *f, struct image *m, struct place *
 	return ret;
 }
 
-/*
- * Most functions are in many stacks: the same function at the same place is looked up once. Return: 0 or a
- * negative errno, with *@out empty
+static struct known *known_at(const struct grt_image_frames *f, const struct grt_image_node *n)
+{
+	uint64_t mixed = (n->ip ^ (uint64_t)n->function << 32 ^ n->line) * 0x9e3779b97f4a7c15;
+
+	return &f->known[(mixed >> 32) % KNOWN];
+}
+
+static bool is_known(const struct known *k, const struct grt_image *i, const struct grt_image_node *n)
+{
+	return k->place.at && k->ip == n->ip && k->function == n->function && k->file == n->file &&
+	       k->line == n->line && k->module == n->module && k->image == i->number;
+}
+
+/* Most functions are in many stacks: one at the same place is looked up once. Return: 0 or a negative errno
  */
 static int image_frames_list_node(struct grt_image_frames *f, struct image *m, const struct grt_image *i,
 				  const struct grt_image_node *n, struct place *out)
 {
-	const struct grt_key key = {{(uint64_t)i->number << 32 | n->module, n->ip,
-				     (uint64_t)n->function << 32 | n->file, n->line}};
-	struct place *known;
-	void *found;
-	int ret = grt_keyed_get_or_replace(&f->known, &key, NULL, &found);
+	struct known *known = known_at(f, n);
+	int ret = 0;
 
-	if (ret)
-		return ret;
-	known = found;
-	if (known->at) {
-		*out = *known;
+	if (is_known(known, i, n)) {
+		*out = known->place;
 		return 0;
 	}
 	out->at = f->listed + 1;
@@ -273,9 +289,8 @@ static int image_frames_list_node(struct grt_image_frames *f, struct image *m, c
 		ret = list_code(f, m, out, i, n);
 	else if (n->function || n->file)
 		ret = list_interpreted(f, out, i, n);
-	if (ret)
-		*out = (struct place){0};
-	*known = *out;
+	if (!ret)
+		*known = (struct known){n->ip, i->number, n->module, n->function, n->file, n->line, *out};
 	return ret;
 }
 
@@ -716,7 +731,7 @@ void grt_image_frames_free(struct grt_image_frames *f)
 	grt_symbols_free(f->symbols);
 	grt_stacks_free(f->names);
 	grt_texts_free(&f->files);
-	grt_keyed_free(&f->known);
+	free(f->known);
 	free(f->image);
 	free(f->list);
 	free(f->in_tree);
