@@ -73,12 +73,6 @@ static int grt_bpf_switch_ended(struct grt_bpf_switch *s, struct grt_packer *p, 
 	return !i && s->jobs ? runs(s, p, cpu, e) : 0;
 }
 
-/* Whether grt_bpf_switch_see() learns something from such an event */
-static bool grt_bpf_switch_looks_at(const struct grt_event *e)
-{
-	return e->type == GRT_EV_SUBMIT || e->type == GRT_EV_COMMIT || e->type == GRT_EV_END;
-}
-
 int grt_bpf_switch_see(struct grt_bpf_switch *s, struct grt_packer *p, unsigned int cpu,
 		       const struct grt_event *e)
 {
@@ -255,6 +249,12 @@ static int grt_bpf_rings_running(struct grt_bpf_rings *r, uint32_t ring, void **
 	ret = grt_keyed_get_or_replace(&r->running, &(struct grt_key){{ring}}, NULL, out);
 	*near = (struct grt_bpf_near){ring, r->running.room, ret ? NULL : *out};
 	return ret;
+}
+
+/* Whether grt_bpf_switch_see() learns something from such an event */
+static bool grt_bpf_switch_looks_at(const struct grt_event *e)
+{
+	return e->type == GRT_EV_SUBMIT || e->type == GRT_EV_COMMIT || e->type == GRT_EV_END;
 }
 
 int grt_bpf_rings_switch(struct grt_bpf_rings *r, struct grt_packer *p, unsigned int cpu,
