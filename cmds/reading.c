@@ -274,7 +274,7 @@ static const struct grt_column balance_columns[] = {
 	BALANCE("deleted", h.deleted, NONZERO, "deleted by --max-size, --max-time or --last: the oldest events"),
 	BALANCE("deleted_segments", h.deleted_segments, NONZERO, "segments that were deleted with them"),
 	BALANCE("unwritten", h.unwritten_events, NONZERO,
-		"dropped: the traced program could not write them (full disk, limit)"),
+		"missing: the traced program counted them, and its files lack them (full disk, limit, files cut)"),
 	BALANCE("read", h.events, GRT_COLUMN_ALL, "events read by this command, including NAME records"),
 	{"of_others", get_of_gpu, 0, GRT_CELL_NUMBER, GRT_COLUMN_ALL | GRT_COLUMN_OPTIONAL,
 	 "read, but of a GPU other than that of --device"},
@@ -453,7 +453,7 @@ void reading_note_health(struct grt_notes *n, const struct grt_health *h, const 
 		grt_note(
 			n,
 			"%" PRIu64
-			" {launch or GPU record is|launches and GPU records are} missing: the traced programs could not write {it|them} (full disk, limit)",
+			" {launch or GPU record is|launches and GPU records are} missing: the traced programs counted {it|them}, and their files lack {it|them} (full disk, limit, files cut)",
 			h->unwritten_events);
 	if (damaged_places(h) && reading_adds_up(h, unread))
 		grt_note(n,

@@ -17,7 +17,7 @@
 
 /**
  * struct packed - the begin of a page in the file. Behind it are the bits of the ids that are launches, those
- * of the launches that a flush has processed if the page is @open, the places by id unless they are @ordered
+ * of the launches that need no flush if the page is @open, the places by id unless they are @ordered
  * as the ids are, and three columns of @used numbers of @bytes each: nodes, the rest of the entries, and
  * begins from @base. Most launches take 7 bytes so, and not 17
  */

@@ -342,10 +342,10 @@ static void obey(void)
 		unread_until = unread + unread_each;
 	if (start && !running)
 		open_stream(&streams[0]);
-	if (start && !running)
+	if (start && !running) {
 		happened = flushed = false;
-	if (start && !running)
 		unlink("all_read");
+	}
 	if (flush && ordered) {
 		flushed = true;
 		happened = fake_now();

@@ -337,6 +337,34 @@ static void a_union_in_parts_is_a_lower_bound(void **state)
 	assert_true(cuts);
 }
 
+/* Against sorted arrays: values of two histograms in turn, whose last counter is settled before they are
+ * read. */
+static void late_counters_are_counted(void **state)
+{
+	enum { N = 1000 };
+	static uint64_t all[2][N];
+	struct grt_hist h[2] = {0};
+	struct grt_hist_late late = {0};
+	uint32_t budget = 100;
+	uint64_t value;
+
+	for (unsigned int i = 0; i < 2 * N; i++) {
+		all[i % 2][i / 2] = next_random() % 1000;
+		grt_hist_add_late(&h[i % 2], all[i % 2][i / 2], GRT_WEIGHT_ONE, false, &budget, &late);
+	}
+	grt_hist_settle(&late);
+	grt_hist_settle(&late);
+	for (unsigned int k = 0; k < 2; k++) {
+		qsort(all[k], N, sizeof(all[k][0]), compare);
+		for (unsigned int permille = 1; permille <= 1000; permille++) {
+			assert_true(grt_hist_percentile(&h[k], permille, &value));
+			assert_int_equal(value, true_percentile(all[k], N, permille));
+		}
+		assert_int_equal(h[k].weight, N * GRT_WEIGHT_ONE);
+		grt_hist_free(&h[k]);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -345,6 +373,7 @@ int main(void)
 		cmocka_unit_test(one_value_is_exact),
 		cmocka_unit_test(extremes_do_not_overflow),
 		cmocka_unit_test(weights_count),
+		cmocka_unit_test(late_counters_are_counted),
 		cmocka_unit_test(weight_of_a_sample),
 		cmocka_unit_test(no_memory_gives_no_percentile),
 		cmocka_unit_test(touching_intervals_are_one),
