@@ -41,7 +41,7 @@ static uint64_t beside_size(const char *path)
 	return size;
 }
 
-static bool beside_pays(const char *path)
+static bool beside_saves_time(const char *path)
 {
 	const char *text = getenv("GRTRACE_THREADS");
 	char *end;
@@ -61,14 +61,17 @@ static bool beside_may(struct grt_session *s, const char *path, const struct fil
 	       !grt_session_health(s)->text.form && grt_session_span(s, &first, &last) != -ESPIPE;
 }
 
+bool beside_pays(struct grt_session *s, const char *path, const struct filter *filter)
+{
+	return beside_may(s, path, filter) && beside_saves_time(path);
+}
+
 bool beside_open(struct beside *b, struct grt_session *s, const char *path, const struct filter *filter)
 {
 	struct grt_err err;
 
-	if (!beside_may(s, path, filter) || !beside_pays(path))
-		return false;
 	/* perhaps there are too many open files, of which one thread needs only half */
-	return !grt_session_open(&b->session, path, &err);
+	return beside_pays(s, path, filter) && !grt_session_open(&b->session, path, &err);
 }
 
 int beside_take(struct beside *b, struct grt_analyses *a, unsigned int turns)

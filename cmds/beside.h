@@ -33,11 +33,14 @@ struct beside {
 };
 
 /**
- * beside_open - opens the recording a second time if a second thread saves time: this process has two cores,
- * the input is large, is neither a pipe nor text (which is completely in memory), and no filter is set. The
- * environment variable GRTRACE_THREADS=1 prevents this; a larger number allows it for small recordings, too
- * Return: whether it was opened
+ * beside_pays - whether further threads save time: this process has two cores, the input is large, is neither
+ * a pipe nor text (which is completely in memory), and no filter is set. The environment variable
+ * GRTRACE_THREADS=1 prevents this; a larger number allows it for small recordings, too
  */
+bool beside_pays(struct grt_session *s, const char *path, const struct filter *filter);
+
+/** beside_open - opens the recording a second time if a second thread saves time. Return: whether it was
+ * opened */
 bool beside_open(struct beside *b, struct grt_session *s, const char *path, const struct filter *filter);
 
 /**

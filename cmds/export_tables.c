@@ -402,7 +402,8 @@ static int export_tables_begin(struct tables *t, struct tables_pass *p, unsigned
 	pass->operators = t->found.a.pass.operators;
 	/* with the first pass, and together with the second one, too */
 	if (t->beside.session && p == &t->found)
-		ret = beside_take(&t->beside, &p->a, GRT_ANALYSES_ALONE | GRT_ANALYSES_REST);
+		ret = beside_take(&t->beside, &p->a,
+				  GRT_ANALYSES_ALONE | GRT_ANALYSES_JOBS | GRT_ANALYSES_REST);
 	grt_analyses_keep(&p->a, turns);
 	ret = ret ?: grt_analyses_join(&p->a) ?: grt_analyses_begin(&p->a);
 	if (!ret)
@@ -470,7 +471,7 @@ static int export_tables_run(struct tables *t, struct grt_err *err)
 	int ret, other;
 
 	if (!t->beside.session)
-		rest |= GRT_ANALYSES_ALONE | GRT_ANALYSES_REST;
+		rest |= GRT_ANALYSES_ALONE | GRT_ANALYSES_JOBS | GRT_ANALYSES_REST;
 	ret = export_tables_pass(t, &t->found, GRT_ANALYSES_FIND, err);
 	if (ret)
 		return ret;

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "cuda/launches.h"
+#include "fed.h"
 #include "jobs/jobs.h"
 #include "trace/packet.h"
 
@@ -102,27 +103,24 @@ void grt_analyses_always(struct grt_analyses *a)
 		a->on[i] |= grt_analysis_rows[i]->always;
 }
 
-static bool analyses_needs_jobs(const struct grt_analysis *a)
-{
-	return a->job || a->held || a->stray;
-}
-
 static unsigned int analyses_turn(const struct grt_analysis *a)
 {
 	if (a->finds)
 		return GRT_ANALYSES_FIND;
 	if (a->rows)
 		return GRT_ANALYSES_ROWS;
-	return analyses_needs_jobs(a) || a->packet || a->classes == GRT_IN_EVERY_CLASS ? GRT_ANALYSES_REST
-										       : GRT_ANALYSES_ALONE;
+	if (a->packet || a->classes == GRT_IN_EVERY_CLASS)
+		return GRT_ANALYSES_REST;
+	return grt_analysis_needs_jobs(a) ? GRT_ANALYSES_JOBS : GRT_ANALYSES_ALONE;
 }
 
 void grt_analyses_keep(struct grt_analyses *a, unsigned int turns)
 {
-	a->names_only = !(turns & GRT_ANALYSES_REST);
+	a->names_only = a->fed || !(turns & (GRT_ANALYSES_JOBS | GRT_ANALYSES_REST));
 	for (int i = 0; i < GRT_ANALYSES; i++) {
 		if (analyses_turn(grt_analysis_rows[i]) & turns) {
-			a->names_only &= !a->on[i] || !analyses_needs_jobs(grt_analysis_rows[i]);
+			a->names_only &=
+				a->fed || !a->on[i] || !grt_analysis_needs_jobs(grt_analysis_rows[i]);
 			continue;
 		}
 		a->parts[i] = 0;
@@ -274,38 +272,63 @@ static struct grt_taker analyses_wait(struct grt_analyses *a, int row)
 
 /* ----------------------------------------------------------------- launches */
 
-static int analyses_on_outside(void *arg, const struct grt_event *e, const struct grt_image *image,
-			       const struct grt_launch *launch, enum grt_launched_how how)
+int grt_analyses_work(struct grt_analyses *a, const struct grt_event *e, const struct grt_image *image,
+		      const struct grt_launch *launch, enum grt_launched_how how, bool outside)
 {
-	struct grt_analyses *a = arg;
 	int ret = 0;
 
 	for (const struct grt_taker *t = a->of_work; t->analysis && !ret; t++)
-		if (t->analysis->outside)
+		if (!outside || t->analysis->outside)
 			ret = t->analysis->work(t->state, e, image, launch, how);
 	return ret;
 }
 
-static int analyses_on_work(void *arg, const struct grt_event *e, const struct grt_image *image,
-			    const struct grt_launch *launch, enum grt_launched_how how)
+int grt_analyses_nothing(struct grt_analyses *a, const struct grt_launch *launch)
 {
-	struct grt_analyses *a = arg;
-	int ret = 0;
-
-	for (const struct grt_taker *t = a->of_work; t->analysis && !ret; t++)
-		ret = t->analysis->work(t->state, e, image, launch, how);
-	return ret;
-}
-
-static int analyses_on_nothing(void *arg, const struct grt_launch *launch)
-{
-	struct grt_analyses *a = arg;
 	int ret = 0;
 
 	for (const struct grt_taker *t = a->of_work; t->analysis && !ret; t++)
 		if (t->analysis->nothing)
 			ret = t->analysis->nothing(t->state, launch);
 	return ret;
+}
+
+static int analyses_on_outside(void *arg, const struct grt_event *e, const struct grt_image *image,
+			       const struct grt_launch *launch, enum grt_launched_how how)
+{
+	struct grt_analyses *a = arg;
+
+	if (a->feeds)
+		grt_fed_work(a->feeds, e, image, launch, how, true);
+	return grt_analyses_work(a, e, image, launch, how, true);
+}
+
+static int analyses_on_work(void *arg, const struct grt_event *e, const struct grt_image *image,
+			    const struct grt_launch *launch, enum grt_launched_how how)
+{
+	struct grt_analyses *a = arg;
+
+	if (a->feeds)
+		grt_fed_work(a->feeds, e, image, launch, how, false);
+	return grt_analyses_work(a, e, image, launch, how, false);
+}
+
+static int analyses_on_nothing(void *arg, const struct grt_launch *launch)
+{
+	struct grt_analyses *a = arg;
+
+	if (a->feeds)
+		grt_fed_nothing(a->feeds, launch);
+	return grt_analyses_nothing(a, launch);
+}
+
+/* Whether launches must be joined, for this thread or another one. */
+static bool analyses_join_work(const struct grt_analyses *a)
+{
+	for (int i = 0; i < GRT_ANALYSES; i++)
+		if (a->on[i] && grt_analysis_rows[i]->work)
+			return true;
+	return a->feeds && grt_fed_joins(a->feeds);
 }
 
 /* One joiner for all analyses, because it takes more time and memory than most of them. */
@@ -316,13 +339,12 @@ static int analyses_join_launches(struct grt_analyses *a)
 		.nothing = analyses_on_nothing,
 		.arg = a,
 	};
-	int row = 0;
 
-	while (row < GRT_ANALYSES && !(a->on[row] && grt_analysis_rows[row]->work))
-		row++;
-	if (row < GRT_ANALYSES && grt_launches_new(&a->launches, &sink))
+	if (analyses_join_work(a) && grt_launches_new(&a->launches, &sink))
 		return -ENOMEM;
 	a->pass.launches = a->launches;
+	if (a->feeds)
+		grt_fed_launches(a->feeds, a->launches);
 	if (a->launches) {
 		grt_launches_without_stacks(a->launches);
 		grt_launches_outside(a->launches, analyses_on_outside);
@@ -353,6 +375,14 @@ int grt_analyses_begin(struct grt_analyses *a)
 	return ret;
 }
 
+bool grt_analyses_shows(const struct grt_analyses *a, enum grt_class class)
+{
+	for (const struct grt_taker *t = a->taker[class]; t->analysis; t++)
+		if (!(t->analysis->besides >> class & 1))
+			return true;
+	return a->feeds && grt_fed_shows(a->feeds, class);
+}
+
 uint32_t grt_analyses_classes(const struct grt_analyses *a)
 {
 	uint32_t classes = a->launches ? LAUNCH_CLASSES : 0;
@@ -375,6 +405,8 @@ void grt_analyses_within(struct grt_analyses *a, uint64_t from, uint64_t to)
 	for (const struct grt_taker *t = a->all; t->analysis; t++)
 		if (t->analysis->within)
 			t->analysis->within(t->state, from, to);
+	if (a->feeds)
+		grt_fed_within(a->feeds, from, to);
 }
 
 void grt_analyses_span(struct grt_analyses *a, uint64_t first, uint64_t last)
@@ -385,6 +417,8 @@ void grt_analyses_span(struct grt_analyses *a, uint64_t first, uint64_t last)
 	for (const struct grt_taker *t = a->all; t->analysis; t++)
 		if (t->analysis->span)
 			t->analysis->span(t->state, first, last);
+	if (a->feeds)
+		grt_fed_span(a->feeds, first, last);
 }
 
 void grt_analyses_open(struct grt_analyses *a)
@@ -394,58 +428,101 @@ void grt_analyses_open(struct grt_analyses *a)
 			t->analysis->open(t->state);
 }
 
-int grt_analyses_finish(struct grt_analyses *a)
+int grt_analyses_read(struct grt_analyses *a)
 {
-	int ret = a->jobs ? grt_jobs_flush(a->jobs) : 0;
+	int ret = 0;
 
 	for (const struct grt_taker *t = a->all; t->analysis; t++)
 		if (t->analysis->read)
 			ret = ret ?: t->analysis->read(t->state);
-	if (a->launches)
-		ret = ret ?: grt_launches_flush(a->launches);
+	return ret;
+}
+
+int grt_analyses_end(struct grt_analyses *a)
+{
+	int ret = 0;
+
 	for (const struct grt_taker *t = a->all; t->analysis; t++)
 		if (t->analysis->finish)
 			ret = ret ?: t->analysis->finish(t->state, &a->pass);
 	return ret;
 }
 
+int grt_analyses_finish(struct grt_analyses *a)
+{
+	int ret = a->jobs ? grt_jobs_flush(a->jobs) : 0;
+
+	if (a->feeds)
+		grt_fed_read(a->feeds);
+	ret = ret ?: grt_analyses_read(a);
+	if (a->launches)
+		ret = ret ?: grt_launches_flush(a->launches);
+	if (a->feeds)
+		grt_fed_finish(a->feeds, a->launches);
+	return ret ?: grt_analyses_end(a);
+}
+
 /* ---------------------------------------------------------------- consumer */
 
-static int analyses_on_held(void *arg, const struct grt_job *job)
+int grt_analyses_held(struct grt_analyses *a, const struct grt_job *job)
 {
-	struct grt_analyses *a = arg;
 	int ret = 0;
 
-	if (a->wants && !a->wants(a, job))
-		return 0;
 	for (const struct grt_taker *t = a->of_jobs; t->analysis && !ret; t++)
 		if (t->analysis->held)
 			ret = t->analysis->held(t->state, job);
 	return ret;
 }
 
-static int analyses_on_job(void *arg, const struct grt_job *job)
+int grt_analyses_job(struct grt_analyses *a, const struct grt_job *job)
 {
-	struct grt_analyses *a = arg;
 	int ret = 0;
 
-	if (a->wants && !a->wants(a, job))
-		return 0;
 	for (const struct grt_taker *t = a->of_jobs; t->analysis && !ret; t++)
 		ret = t->analysis->job(t->state, job);
 	a->pass.jobs_seen++;
 	return ret;
 }
 
-static int analyses_on_stray(void *arg, const struct grt_event *e)
+int grt_analyses_stray(struct grt_analyses *a, const struct grt_event *e)
 {
-	struct grt_analyses *a = arg;
 	int ret = 0;
 
 	for (const struct grt_taker *t = a->all; t->analysis; t++)
 		if (t->analysis->stray)
 			ret = ret ?: t->analysis->stray(t->state, e, &a->pass);
 	return ret;
+}
+
+static int analyses_on_held(void *arg, const struct grt_job *job)
+{
+	struct grt_analyses *a = arg;
+
+	if (a->wants && !a->wants(a, job))
+		return 0;
+	if (a->feeds)
+		grt_fed_job(a->feeds, job, true);
+	return grt_analyses_held(a, job);
+}
+
+static int analyses_on_job(void *arg, const struct grt_job *job)
+{
+	struct grt_analyses *a = arg;
+
+	if (a->wants && !a->wants(a, job))
+		return 0;
+	if (a->feeds)
+		grt_fed_job(a->feeds, job, false);
+	return grt_analyses_job(a, job);
+}
+
+static int analyses_on_stray(void *arg, const struct grt_event *e)
+{
+	struct grt_analyses *a = arg;
+
+	if (a->feeds)
+		grt_fed_stray(a->feeds, e);
+	return grt_analyses_stray(a, e);
 }
 
 int grt_analyses_join(struct grt_analyses *a)
@@ -566,7 +643,7 @@ static int analyses_on_beyond(struct grt_consumer *c, const struct grt_event *e,
 	else if (a->launches && grt_class_of[e->type] == GRT_CLASS_image)
 		ret = grt_launches_event(a->launches, e);
 	ret = ret ?: analyses_take_beyond(c, e, cpu);
-	if (a->launches && grt_class_of[e->type] == GRT_CLASS_launch)
+	if (a->launches && !a->fed && grt_class_of[e->type] == GRT_CLASS_launch)
 		ret = ret ?: grt_launches_event(a->launches, e);
 	return ret;
 }
@@ -593,13 +670,86 @@ static event_fn analyses_callback(const struct grt_analyses *a, enum grt_class c
 
 	if (a->launches && class == GRT_CLASS_image)
 		return analyses_on_image;
-	if (a->launches && class == GRT_CLASS_launch)
+	if (a->launches && class == GRT_CLASS_launch && !a->fed)
 		return a->pass.filter ? analyses_on_launch_filtered : analyses_on_launch;
 	if (taken->analysis && joined)
 		return a->pass.filter ? analyses_on_both_filtered : analyses_on_both;
 	if (taken->analysis)
 		return a->pass.filter ? analyses_on_filtered : analyses_on_taken;
 	return joined ? analyses_on_joined : NULL;
+}
+
+/* With analyses of other threads: they get the event first, and then what is joined from it. */
+static int analyses_on_feeding(struct grt_consumer *c, const struct grt_event *e, uint32_t cpu)
+{
+	struct grt_analyses *a = (struct grt_analyses *)c;
+	event_fn here = a->here[grt_class_of[e->type]];
+
+	grt_fed_event(a->feeds, e);
+	return here ? here(c, e, cpu) : 0;
+}
+
+static int analyses_on_feeding_image(struct grt_consumer *c, const struct grt_event *e, uint32_t cpu)
+{
+	int ret = analyses_on_feeding(c, e, cpu);
+
+	grt_fed_joined(((struct grt_analyses *)c)->feeds, e);
+	return ret;
+}
+
+static int analyses_on_feeding_launch(struct grt_consumer *c, const struct grt_event *e, uint32_t cpu)
+{
+	struct grt_analyses *a = (struct grt_analyses *)c;
+	event_fn here = a->here[GRT_CLASS_launch];
+	int ret;
+
+	grt_fed_launch(a->feeds, e);
+	ret = here ? here(c, e, cpu) : 0;
+	grt_fed_joined(a->feeds, e);
+	return ret;
+}
+
+static int analyses_feed_beyond(struct grt_consumer *c, const struct grt_event *e, uint32_t cpu, bool late)
+{
+	struct grt_analyses *a = (struct grt_analyses *)c;
+	int ret;
+
+	grt_fed_beyond(a->feeds, e, late);
+	ret = analyses_on_beyond(c, e, cpu);
+	grt_fed_joined(a->feeds, e);
+	return ret;
+}
+
+static int analyses_on_feeding_beyond(struct grt_consumer *c, const struct grt_event *e, uint32_t cpu)
+{
+	return analyses_feed_beyond(c, e, cpu, false);
+}
+
+static int analyses_on_feeding_late(struct grt_consumer *c, const struct grt_event *e, uint32_t cpu)
+{
+	return analyses_feed_beyond(c, e, cpu, true);
+}
+
+/* Return: the callback of a class for all threads. @here: that of this one */
+static event_fn analyses_feeding(struct grt_analyses *a, enum grt_class class, event_fn here)
+{
+	a->here[class] = here;
+	if (!grt_fed_takes(a->feeds, class) && !(a->launches && LAUNCH_CLASSES >> class & 1))
+		return here;
+	if (class == GRT_CLASS_launch)
+		return analyses_on_feeding_launch;
+	return class == GRT_CLASS_image ? analyses_on_feeding_image : analyses_on_feeding;
+}
+
+static void analyses_consume_feeding(struct grt_analyses *a)
+{
+#define GRT_CLASS(name, help, see) a->c.name = analyses_feeding(a, GRT_CLASS_##name, a->c.name);
+#include <grtrace/classes.def>
+#undef GRT_CLASS
+	if (a->c.beyond || grt_fed_takes_beyond(a->feeds, false))
+		a->c.beyond = analyses_on_feeding_beyond;
+	if (a->c.late || grt_fed_takes_beyond(a->feeds, true))
+		a->c.late = analyses_on_feeding_late;
 }
 
 void grt_analyses_consume(struct grt_analyses *a)
@@ -615,6 +765,8 @@ void grt_analyses_consume(struct grt_analyses *a)
 	}
 	if (analyses_joins(a))
 		a->c.beyond = analyses_on_beyond;
+	if (a->feeds)
+		analyses_consume_feeding(a);
 }
 
 /* --------------------------------------------------------------- several */

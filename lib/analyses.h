@@ -32,6 +32,7 @@ struct grt_taker {
 };
 
 struct grt_analyses;
+struct grt_fed;
 
 /**
  * struct grt_analysis_waits - an analysis that begins with its first event, see struct grt_analysis.waits
@@ -55,6 +56,9 @@ struct grt_analysis_waits {
  * @taker: by class, ended by an empty one; [GRT_CLASSES]: those of every event
  * @of_jobs, @of_work: the analyses that take jobs, and GPU work, ended the same way
  * @waits: by row
+ * @feeds: gets what is read and joined, for analyses of other threads; NULL: there are none
+ * @fed: another thread joins for these: here, launches have only images
+ * @here: with @feeds: the callbacks of this thread, by class
  * @names_only: none of them needs jobs: names are kept, and nothing is joined
  * @from, @to: see grt_analyses_within(), where @bounded
  * @first, @last: see grt_analyses_span(), where @spans
@@ -80,6 +84,9 @@ struct grt_analyses {
 	bool bounded;
 	bool spans;
 	bool names_only;
+	bool fed;
+	struct grt_fed *feeds;
+	int (*here[GRT_CLASSES])(struct grt_consumer *c, const struct grt_event *e, uint32_t cpu);
 };
 
 /** grt_analysis_rows - all of them, in the order of their rows */
@@ -108,8 +115,15 @@ enum grt_analyses_turn {
 	GRT_ANALYSES_FIND = 1,
 	GRT_ANALYSES_ROWS = 2,
 	GRT_ANALYSES_ALONE = 4, /* they need events of their classes and names, neither jobs nor packets */
-	GRT_ANALYSES_REST = 8,
+	GRT_ANALYSES_JOBS = 8,	/* they need jobs, too */
+	GRT_ANALYSES_REST = 16,
 };
+
+/** grt_analysis_needs_jobs - whether an analysis takes jobs */
+static inline bool grt_analysis_needs_jobs(const struct grt_analysis *a)
+{
+	return a->job || a->held || a->stray;
+}
 
 /** grt_analyses_keep - of those that are wanted, only the ones of these turns */
 void grt_analyses_keep(struct grt_analyses *a, unsigned int turns);
@@ -151,6 +165,24 @@ static inline int grt_analyses_event(struct grt_analyses *a, const struct grt_ev
 			ret = t->event(t->state, e, &a->pass);
 	return ret;
 }
+
+/** grt_analyses_shows - whether an analysis has a table of events of a class */
+bool grt_analyses_shows(const struct grt_analyses *a, enum grt_class class);
+
+/**
+ * grt_analyses_work, grt_analyses_nothing, grt_analyses_job, grt_analyses_held, grt_analyses_stray,
+ * grt_analyses_read, grt_analyses_end - see struct grt_analysis, of which @finish is the last one here: what
+ * the session and the joiners call, for who has joined elsewhere. @outside: only for analyses with @outside.
+ * Return: 0, or the result of an analysis
+ */
+int grt_analyses_work(struct grt_analyses *a, const struct grt_event *e, const struct grt_image *image,
+		      const struct grt_launch *launch, enum grt_launched_how how, bool outside);
+int grt_analyses_nothing(struct grt_analyses *a, const struct grt_launch *launch);
+int grt_analyses_job(struct grt_analyses *a, const struct grt_job *job);
+int grt_analyses_held(struct grt_analyses *a, const struct grt_job *job);
+int grt_analyses_stray(struct grt_analyses *a, const struct grt_event *e);
+int grt_analyses_read(struct grt_analyses *a);
+int grt_analyses_end(struct grt_analyses *a);
 
 /** grt_analyses_within, grt_analyses_span, grt_analyses_open - see struct grt_analysis */
 void grt_analyses_within(struct grt_analyses *a, uint64_t from, uint64_t to);

@@ -95,40 +95,6 @@ static int on_elsewhere(struct grt_consumer *c, const struct grt_event *e, uint3
 	return r->besides[class] ? r->besides[class](c, e, cpu) : 0;
 }
 
-static int on_here(struct grt_consumer *c, const struct grt_event *e, uint32_t cpu)
-{
-	const struct report *r = (const struct report *)c;
-	enum grt_class class = grt_class_of[e->type];
-
-	return r->here[class] ? r->here[class](c, e, cpu) : 0;
-}
-
-/* Apart from what follows, which needs no registers of its own then. */
-static __attribute__((noinline)) int on_beside_first(struct grt_consumer *c, const struct grt_event *e,
-						     uint32_t cpu)
-{
-	beside_begin(&((struct report *)c)->beside);
-	return on_here(c, e, cpu);
-}
-
-/* Most recordings of jobs have no such event, so a second thread would read them in vain. */
-static int on_beside(struct grt_consumer *c, const struct grt_event *e, uint32_t cpu)
-{
-	return ((const struct report *)c)->beside.begun ? on_here(c, e, cpu) : on_beside_first(c, e, cpu);
-}
-
-/* Return: whether none of the analyses that take events of a class has a table of them. */
-static bool report_is_elsewhere(const struct report *r, enum grt_class class)
-{
-	for (const struct grt_taker *t = r->a.taker[class]; t->analysis; t++)
-		if (!(t->analysis->besides >> class & 1))
-			return false;
-	for (const struct grt_taker *t = r->beside.a.taker[class]; t->analysis; t++)
-		if (!(t->analysis->besides >> class & 1))
-			return false;
-	return true;
-}
-
 /* Events from before or after the requested time do not extend the span. */
 static void set_busy_span(struct report *r, uint64_t first, uint64_t last)
 {
@@ -167,18 +133,11 @@ static int on_any_event(struct grt_consumer *c, const struct grt_event *e, uint3
 /* The summary counts the events of classes for which no analysis has a table. */
 static void set_consumer(struct report *r)
 {
-	/* if a trace has only names, they have nothing to show */
-	uint32_t beside = grt_analyses_classes(&r->beside.a) & ~GRT_IN_CLASS(name);
-
 	grt_analyses_consume(&r->a);
-#define GRT_CLASS(name, help, see)                                            \
-	if (!r->by && (see)[0] && report_is_elsewhere(r, GRT_CLASS_##name)) { \
-		r->besides[GRT_CLASS_##name] = r->a.c.name;                   \
-		r->a.c.name = on_elsewhere;                                   \
-	}                                                                     \
-	if (beside >> GRT_CLASS_##name & 1) {                                 \
-		r->here[GRT_CLASS_##name] = r->a.c.name;                      \
-		r->a.c.name = on_beside;                                      \
+#define GRT_CLASS(name, help, see)                                                \
+	if (!r->by && (see)[0] && !grt_analyses_shows(&r->a, GRT_CLASS_##name)) { \
+		r->besides[GRT_CLASS_##name] = r->a.c.name;                       \
+		r->a.c.name = on_elsewhere;                                       \
 	}
 #include <grtrace/classes.def>
 #undef GRT_CLASS
@@ -222,7 +181,7 @@ static void report_end_pipe(struct report *r)
 static int run_recording(struct report *r)
 {
 	struct grt_err err = {.what = ""};
-	int ret = 0, written, other;
+	int ret = 0, written;
 	int status = report_set_span(r);
 
 	if (status != EXIT_DONE)
@@ -235,10 +194,6 @@ static int run_recording(struct report *r)
 		ret = report_begin(r);
 	if (ret)
 		return report_no_memory();
-	beside_set(&r->beside, r->asked.from, r->asked.to, &r->span);
-	/* some analyses need events outside of the time as well */
-	if (r->asked.from || r->asked.to != UINT64_MAX)
-		beside_begin(&r->beside);
 	grt_session_whole(r->session);
 	ret = grt_session_run(r->session, &r->a.c, r->asked.from, r->asked.to, &err);
 	report_end_pipe(r);
@@ -249,11 +204,8 @@ static int run_recording(struct report *r)
 	if (ret >= 0 && !report_streams(r) && grt_session_gpu_missing(r->session, &err))
 		return cmd_error(EXIT_FAILED, &err);
 	written = grt_analyses_finish(&r->a);
-	other = beside_end(&r->beside, &r->a);
-	if (other < 0 && ret >= 0) {
-		ret = other;
-		err = r->beside.err;
-	}
+	if (r->fed)
+		written = grt_fed_collect(r->fed, &r->a) ?: written;
 	written = written ?: report_print(r);
 	return reading_judge(r->session, r->input, reading_unread(r->session, r->live),
 			     ret < 0 ? ret : written, &err);
@@ -264,13 +216,20 @@ static bool report_wants(struct grt_analyses *a, const struct grt_job *job)
 	return grt_filter_wants_job(&opt.filter.f, a->pass.names, job->pid, job->tid, job->ring);
 }
 
+/* Two threads get the analyses, and this one reads and joins for them. */
+static int report_divide(struct report *r)
+{
+	return grt_fed_new(&r->fed) ?: grt_fed_take(r->fed, &r->a, GRT_ANALYSES_FIND | GRT_ANALYSES_ALONE)
+				       ?: grt_fed_take(r->fed, &r->a, GRT_ANALYSES_JOBS);
+}
+
 static int report_begin_analyses(struct report *r)
 {
 	r->a.pass.filter = grt_filter_any(&opt.filter.f) ? &opt.filter.f : NULL;
 	r->a.wants = r->a.pass.filter ? report_wants : NULL;
 	r->a.pass.notes = &r->notes;
 	r->a.pass.health = &r->health;
-	if (r->beside.session && beside_take(&r->beside, &r->a, GRT_ANALYSES_FIND | GRT_ANALYSES_ALONE))
+	if (r->threads && report_divide(r))
 		return -ENOMEM;
 	if (grt_analyses_join(&r->a))
 		return -ENOMEM;
@@ -512,7 +471,7 @@ static void end_analyses(struct report *r)
 {
 	grt_writer_free(r->a.pass.writer);
 	grt_analyses_free(&r->a);
-	beside_free(&r->beside);
+	grt_fed_free(r->fed);
 	grt_session_close(r->session);
 }
 
@@ -532,8 +491,7 @@ static int report_recording(struct report *r, const char *path)
 	if (filter_session(&opt.filter, r->session, false) != EXIT_DONE)
 		return EXIT_FAILED;
 	/* one thread must write rows that are written while the trace is read */
-	if (!r->by && !report_streams(r))
-		beside_open(&r->beside, r->session, path, &opt.filter);
+	r->threads = !r->by && !report_streams(r) && beside_pays(r->session, path, &opt.filter);
 	return report_begin_analyses(r) ? report_no_memory() : run_recording(r);
 }
 

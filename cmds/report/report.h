@@ -9,19 +9,19 @@
 #include "analyses.h"
 #include "base/busy.h"
 #include "export/lanes.h"
+#include "fed.h"
 #include "cmds/beside.h"
 #include "cmds/reading.h"
 
 /**
  * struct report - one run
  * @a: the analyses whose parts are shown
- * @beside: the analyses of the second thread, until the trace has been read
+ * @threads: other threads have analyses; @fed: these, until the trace has been read
  * @input: its name, for messages
  * @by: the part requested by --by, or by --csv; NULL: the summary
  * @elsewhere: number of events without a table in the summary, by class; classes.def says which command
  *	shows them
  * @besides: the callbacks of analyses that take such events and have no table of them
- * @here: the callbacks of this thread for classes that @beside needs, too
  * @asked: the time requested by --from and --to; without them, all
  * @span: the time that is examined (live: known with the first event)
  * @live: the input is the live module
@@ -36,13 +36,13 @@
  */
 struct report {
 	struct grt_analyses a;
-	struct beside beside;
+	struct grt_fed *fed;
+	bool threads;
 	const char *input;
 	struct grt_session *session;
 	const struct grt_part *by;
 	uint64_t elsewhere[GRT_CLASSES];
 	int (*besides[GRT_CLASSES])(struct grt_consumer *c, const struct grt_event *e, uint32_t cpu);
-	int (*here[GRT_CLASSES])(struct grt_consumer *c, const struct grt_event *e, uint32_t cpu);
 	struct grt_interval asked;
 	struct reading_span span;
 	bool live;

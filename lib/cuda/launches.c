@@ -723,6 +723,11 @@ int grt_launches_flush(struct grt_launches *l)
 	return ret;
 }
 
+void grt_launches_counted(struct grt_launches *l, const struct grt_launches_count *count)
+{
+	l->count = *count;
+}
+
 const struct grt_images *grt_launches_images(const struct grt_launches *l)
 {
 	return &l->images;

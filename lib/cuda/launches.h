@@ -26,6 +26,9 @@ void grt_launches_outside(struct grt_launches *l,
  */
 int grt_launches_flush_work(struct grt_launches *l);
 
+/** grt_launches_counted - takes the counts of one that has joined the same trace */
+void grt_launches_counted(struct grt_launches *l, const struct grt_launches_count *count);
+
 /** grt_launches_images - the process images, including images that have ended */
 const struct grt_images *grt_launches_images(const struct grt_launches *l);
 

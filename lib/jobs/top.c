@@ -326,6 +326,7 @@ void grt_top_free(struct grt_top *t)
 
 /**
  * struct job_list - jobs as rows
+ * @pass: the one in which they are collected
  * @top: sorted; NULL: jobs are written in the order of their completion
  * @table: the table of jobs, with its title in this pass
  */
@@ -374,7 +375,7 @@ static int add_to_list(void *state, const struct grt_job *job)
 
 static int write_job(void *arg, const struct grt_job *job)
 {
-	return grt_writer_row(((struct job_list *)arg)->pass->writer, job);
+	return grt_writer_row(arg, job);
 }
 
 static int write_list(void *state, const struct grt_part *part, struct grt_pass *pass)
@@ -384,7 +385,7 @@ static int write_list(void *state, const struct grt_part *part, struct grt_pass 
 
 	if (l->top) {
 		grt_writer_table(pass->writer, &l->table, &l->view);
-		ret = grt_top_each(l->top, write_job, l);
+		ret = grt_top_each(l->top, write_job, pass->writer);
 	}
 	grt_writer_table_end(pass->writer);
 	if (!l->top && pass->top && pass->jobs_seen > pass->top)
