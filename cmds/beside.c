@@ -15,13 +15,18 @@
 /* A smaller recording is read before a second thread has begun. */
 #define LARGE (16U << 20)
 
-static bool beside_has_cores(void)
+/* More than a command has use for is as good as any number. */
+#define CORES_MAX 64U
+
+static unsigned int beside_cores(void)
 {
 	cpu_set_t set;
 
 	CPU_ZERO(&set);
 	/* more cores than fit into the set: that is an error */
-	return sched_getaffinity(0, sizeof(set), &set) ? errno == EINVAL : CPU_COUNT(&set) > 1;
+	if (sched_getaffinity(0, sizeof(set), &set))
+		return errno == EINVAL ? CORES_MAX : 1;
+	return (unsigned int)CPU_COUNT(&set) < CORES_MAX ? (unsigned int)CPU_COUNT(&set) : CORES_MAX;
 }
 
 /* Size of a recording's files in bytes. */
@@ -41,15 +46,15 @@ static uint64_t beside_size(const char *path)
 	return size;
 }
 
-static bool beside_saves_time(const char *path)
+static unsigned int beside_threads_of(const char *path)
 {
 	const char *text = getenv("GRTRACE_THREADS");
 	char *end;
 	unsigned long n = text ? strtoul(text, &end, 10) : 0;
 
 	if (text && *text && !*end && n)
-		return n > 1;
-	return beside_has_cores() && beside_size(path) >= LARGE;
+		return n < CORES_MAX ? (unsigned int)n : CORES_MAX;
+	return beside_size(path) < LARGE ? 1 : beside_cores();
 }
 
 /* Filters learn while they are used, so two threads cannot share them. */
@@ -61,9 +66,9 @@ static bool beside_may(struct grt_session *s, const char *path, const struct fil
 	       !grt_session_health(s)->text.form && grt_session_span(s, &first, &last) != -ESPIPE;
 }
 
-bool beside_pays(struct grt_session *s, const char *path, const struct filter *filter)
+unsigned int beside_threads(struct grt_session *s, const char *path, const struct filter *filter)
 {
-	return beside_may(s, path, filter) && beside_saves_time(path);
+	return beside_may(s, path, filter) ? beside_threads_of(path) : 1;
 }
 
 bool beside_open(struct beside *b, struct grt_session *s, const char *path, const struct filter *filter)
@@ -71,7 +76,7 @@ bool beside_open(struct beside *b, struct grt_session *s, const char *path, cons
 	struct grt_err err;
 
 	/* perhaps there are too many open files, of which one thread needs only half */
-	return beside_pays(s, path, filter) && !grt_session_open(&b->session, path, &err);
+	return beside_threads(s, path, filter) > 1 && !grt_session_open(&b->session, path, &err);
 }
 
 int beside_take(struct beside *b, struct grt_analyses *a, unsigned int turns)

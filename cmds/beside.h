@@ -33,11 +33,11 @@ struct beside {
 };
 
 /**
- * beside_pays - whether further threads save time: this process has two cores, the input is large, is neither
- * a pipe nor text (which is completely in memory), and no filter is set. The environment variable
- * GRTRACE_THREADS=1 prevents this; a larger number allows it for small recordings, too
+ * beside_threads - with how many threads an input is read best: one, or as many as this process has cores if
+ * the input is large, is neither a pipe nor text (which is completely in memory), and no filter is set. The
+ * environment variable GRTRACE_THREADS has a number for small recordings, too
  */
-bool beside_pays(struct grt_session *s, const char *path, const struct filter *filter);
+unsigned int beside_threads(struct grt_session *s, const char *path, const struct filter *filter);
 
 /** beside_open - opens the recording a second time if a second thread saves time. Return: whether it was
  * opened */

@@ -33,7 +33,7 @@ enum fed_kind {
  * @launch: valid with @launched; its image is that of the thread that writes
  * @image: number of the image of the work
  * @how: enum grt_launched_how
- * @raw: bits of the threads that get the event itself, before what was joined
+ * @raw: bits of the groups that get the event itself, before what was joined
  * @handed: it was joined
  * @event: the event
  */
@@ -49,13 +49,13 @@ struct fed_work {
 };
 
 /**
- * struct fed_thread - a thread and its analyses
+ * struct fed_group - a group of analyses
  * @bit: of its reader
  * @event: its callbacks by class
  * @image: its process images by the number that they have in the thread that reads the trace
  * @ret: the first result of an analysis that is not 0; nothing is done after it
  */
-struct fed_thread {
+struct fed_group {
 	struct grt_analyses a;
 	unsigned int bit;
 	int (*event[GRT_CLASSES])(struct grt_consumer *c, const struct grt_event *e, uint32_t cpu);
@@ -65,8 +65,8 @@ struct fed_thread {
 };
 
 /**
- * struct grt_fed - the threads
- * @by_class: bits of the threads whose analyses take events of a class
+ * struct grt_fed - the groups
+ * @by_class: bits of the groups whose analyses take events of a class
  * @beyond, @late, @works, @jobs: those that take these events, GPU work, jobs
  * @event: the event that is being joined; @work: its record, in the batch @turn, if it is GPU work that was
  *not handed out yet
@@ -74,8 +74,8 @@ struct fed_thread {
  */
 struct grt_fed {
 	struct grt_feed *feed;
-	struct fed_thread thread[GRT_FEED_READERS_MAX];
-	unsigned int threads;
+	struct fed_group group[GRT_FEED_READERS_MAX];
+	unsigned int groups;
 	unsigned int by_class[GRT_CLASSES];
 	unsigned int beyond, late, works, jobs;
 	const struct grt_event *event;
@@ -87,121 +87,121 @@ struct grt_fed {
 
 /* --------------------------------------------------------------- readers */
 
-static int fed_take_image(struct fed_thread *t, const struct grt_event *e)
+static int fed_take_image(struct fed_group *g, const struct grt_event *e)
 {
-	struct grt_image *image = grt_launches_image(t->a.launches, e);
+	struct grt_image *image = grt_launches_image(g->a.launches, e);
 
-	if (!image || grt_grow(&t->image, &t->room, t->images + 1, 8))
+	if (!image || grt_grow(&g->image, &g->room, g->images + 1, 8))
 		return -ENOMEM;
-	t->image[t->images++] = image;
+	g->image[g->images++] = image;
 	return 0;
 }
 
-static int fed_take_event(struct fed_thread *t, const struct grt_event *e)
+static int fed_take_event(struct fed_group *g, const struct grt_event *e)
 {
-	return t->event[grt_class_of[e->type]](&t->a.c, e, 0);
+	return g->event[grt_class_of[e->type]](&g->a.c, e, 0);
 }
 
-static int fed_take_work(struct fed_thread *t, const struct fed_work *w)
+static int fed_take_work(struct fed_group *g, const struct fed_work *w)
 {
 	const struct grt_event *e = (const void *)w->event;
-	int ret = w->raw & t->bit ? fed_take_event(t, e) : 0;
+	int ret = w->raw & g->bit ? fed_take_event(g, e) : 0;
 	struct grt_launch launch;
 
-	if (ret || !w->handed || !t->a.launches)
+	if (ret || !w->handed || !g->a.launches)
 		return ret;
 	if (w->launched) {
 		launch = w->launch;
-		launch.image = t->image[w->image];
+		launch.image = g->image[w->image];
 	}
-	return grt_analyses_work(&t->a, e, t->image[w->image], w->launched ? &launch : NULL,
+	return grt_analyses_work(&g->a, e, g->image[w->image], w->launched ? &launch : NULL,
 				 (enum grt_launched_how)w->how, w->outside);
 }
 
-static int fed_take_nothing(struct fed_thread *t, const struct fed_work *w)
+static int fed_take_nothing(struct fed_group *g, const struct fed_work *w)
 {
 	struct grt_launch launch = w->launch;
 
-	launch.image = t->image[w->image];
-	return grt_analyses_nothing(&t->a, &launch);
+	launch.image = g->image[w->image];
+	return grt_analyses_nothing(&g->a, &launch);
 }
 
-static int fed_take_finish(struct fed_thread *t, const struct grt_launches_count *count)
+static int fed_take_finish(struct fed_group *g, const struct grt_launches_count *count)
 {
-	if (t->a.launches)
-		grt_launches_counted(t->a.launches, count);
-	return grt_analyses_end(&t->a);
+	if (g->a.launches)
+		grt_launches_counted(g->a.launches, count);
+	return grt_analyses_end(&g->a);
 }
 
-static inline int fed_take_record(struct fed_thread *t, const struct grt_feed_record *r)
+static inline int fed_take_record(struct fed_group *g, const struct grt_feed_record *r)
 {
 	const void *p = r->payload;
 
 	switch (r->kind) {
 	case FED_EVENT:
-		return fed_take_event(t, p);
+		return fed_take_event(g, p);
 	case FED_BEYOND:
-		return t->a.c.beyond(&t->a.c, p, 0);
+		return g->a.c.beyond(&g->a.c, p, 0);
 	case FED_LATE:
-		return t->a.c.late(&t->a.c, p, 0);
+		return g->a.c.late(&g->a.c, p, 0);
 	case FED_IMAGE:
-		return fed_take_image(t, p);
+		return fed_take_image(g, p);
 	case FED_WORK:
-		return fed_take_work(t, p);
+		return fed_take_work(g, p);
 	case FED_NOTHING:
-		return fed_take_nothing(t, p);
+		return fed_take_nothing(g, p);
 	case FED_JOB:
-		return grt_analyses_job(&t->a, p);
+		return grt_analyses_job(&g->a, p);
 	case FED_HELD:
-		return grt_analyses_held(&t->a, p);
+		return grt_analyses_held(&g->a, p);
 	case FED_STRAY:
-		return grt_analyses_stray(&t->a, p);
+		return grt_analyses_stray(&g->a, p);
 	case FED_READ:
-		return grt_analyses_read(&t->a);
+		return grt_analyses_read(&g->a);
 	}
-	return fed_take_finish(t, p);
+	return fed_take_finish(g, p);
 }
 
 static void fed_take(void *arg, const struct grt_feed_record *r, const struct grt_feed_record *end)
 {
-	struct fed_thread *t = arg;
+	struct fed_group *g = arg;
 
-	for (; r != end && !t->ret; r = grt_feed_next(r))
-		if (r->readers & t->bit)
-			t->ret = fed_take_record(t, r);
+	for (; r != end && !g->ret; r = grt_feed_next(r))
+		if (r->readers & g->bit)
+			g->ret = fed_take_record(g, r);
 }
 
 /* ----------------------------------------------------------------- setup */
 
-int grt_fed_new(struct grt_fed **out)
+int grt_fed_new(struct grt_fed **out, unsigned int threads)
 {
 	struct grt_fed *f = calloc(1, sizeof(*f));
 
 	*out = f;
-	if (f && grt_feed_new(&f->feed)) {
+	if (f && grt_feed_new(&f->feed, threads)) {
 		free(f);
 		*out = NULL;
 	}
 	return *out ? 0 : -ENOMEM;
 }
 
-/* Whom what goes to, once the analyses of a thread are known. */
-static void fed_aim(struct grt_fed *f, struct fed_thread *t)
+/* Whom what goes to, once the analyses of a group are known. */
+static void fed_aim(struct grt_fed *f, struct fed_group *g)
 {
-	const struct grt_analyses *a = &t->a;
+	const struct grt_analyses *a = &g->a;
 
 #define GRT_CLASS(name, help, see)              \
-	t->event[GRT_CLASS_##name] = a->c.name; \
+	g->event[GRT_CLASS_##name] = a->c.name; \
 	if (a->c.name)                          \
-		f->by_class[GRT_CLASS_##name] |= t->bit;
+		f->by_class[GRT_CLASS_##name] |= g->bit;
 #include <grtrace/classes.def>
 #undef GRT_CLASS
-	f->beyond |= a->c.beyond ? t->bit : 0;
-	f->late |= a->c.late ? t->bit : 0;
-	f->works |= a->launches ? t->bit : 0;
+	f->beyond |= a->c.beyond ? g->bit : 0;
+	f->late |= a->c.late ? g->bit : 0;
+	f->works |= a->launches ? g->bit : 0;
 	for (int i = 0; i < GRT_ANALYSES; i++)
 		if (a->on[i] && grt_analysis_needs_jobs(grt_analysis_rows[i]))
-			f->jobs |= t->bit;
+			f->jobs |= g->bit;
 }
 
 static bool fed_any(const struct grt_analyses *a)
@@ -214,24 +214,24 @@ static bool fed_any(const struct grt_analyses *a)
 
 int grt_fed_take(struct grt_fed *f, struct grt_analyses *a, unsigned int turns)
 {
-	struct fed_thread *t = &f->thread[f->threads];
+	struct fed_group *g = &f->group[f->groups];
 	int ret;
 
-	t->a = (struct grt_analyses){.pass = a->pass, .fed = true};
-	memcpy(t->a.parts, a->parts, sizeof(a->parts));
-	memcpy(t->a.on, a->on, sizeof(a->on));
-	grt_analyses_keep(&t->a, turns);
-	if (!fed_any(&t->a))
+	g->a = (struct grt_analyses){.pass = a->pass, .fed = true};
+	memcpy(g->a.parts, a->parts, sizeof(a->parts));
+	memcpy(g->a.on, a->on, sizeof(a->on));
+	grt_analyses_keep(&g->a, turns);
+	if (!fed_any(&g->a))
 		return 0;
 	grt_analyses_keep(a, ~turns);
 	a->feeds = f;
-	f->threads++;
-	ret = grt_analyses_join(&t->a) ?: grt_analyses_begin(&t->a);
+	f->groups++;
+	ret = grt_analyses_join(&g->a) ?: grt_analyses_begin(&g->a);
 	if (ret)
 		return ret;
-	grt_analyses_consume(&t->a);
-	t->bit = grt_feed_reader(f->feed, fed_take, t);
-	fed_aim(f, t);
+	grt_analyses_consume(&g->a);
+	g->bit = grt_feed_reader(f->feed, fed_take, g);
+	fed_aim(f, g);
 	return 0;
 }
 
@@ -240,9 +240,9 @@ int grt_fed_collect(struct grt_fed *f, struct grt_analyses *a)
 	int ret = 0;
 
 	grt_feed_end(f->feed);
-	for (unsigned int i = 0; i < f->threads; i++) {
-		ret = ret ?: f->thread[i].ret;
-		grt_analyses_adopt(a, &f->thread[i].a);
+	for (unsigned int i = 0; i < f->groups; i++) {
+		ret = ret ?: f->group[i].ret;
+		grt_analyses_adopt(a, &f->group[i].a);
 	}
 	return ret;
 }
@@ -252,9 +252,9 @@ void grt_fed_free(struct grt_fed *f)
 	if (!f)
 		return;
 	grt_feed_free(f->feed);
-	for (unsigned int i = 0; i < f->threads; i++) {
-		grt_analyses_free(&f->thread[i].a);
-		free(f->thread[i].image);
+	for (unsigned int i = 0; i < f->groups; i++) {
+		grt_analyses_free(&f->group[i].a);
+		free(f->group[i].image);
 	}
 	free(f);
 }
@@ -281,22 +281,22 @@ void grt_fed_launches(struct grt_fed *f, const struct grt_launches *l)
 
 bool grt_fed_shows(const struct grt_fed *f, enum grt_class class)
 {
-	for (unsigned int i = 0; i < f->threads; i++)
-		if (grt_analyses_shows(&f->thread[i].a, class))
+	for (unsigned int i = 0; i < f->groups; i++)
+		if (grt_analyses_shows(&f->group[i].a, class))
 			return true;
 	return false;
 }
 
 void grt_fed_within(struct grt_fed *f, uint64_t from, uint64_t to)
 {
-	for (unsigned int i = 0; i < f->threads; i++)
-		grt_analyses_within(&f->thread[i].a, from, to);
+	for (unsigned int i = 0; i < f->groups; i++)
+		grt_analyses_within(&f->group[i].a, from, to);
 }
 
 void grt_fed_span(struct grt_fed *f, uint64_t first, uint64_t last)
 {
-	for (unsigned int i = 0; i < f->threads; i++)
-		grt_analyses_span(&f->thread[i].a, first, last);
+	for (unsigned int i = 0; i < f->groups; i++)
+		grt_analyses_span(&f->group[i].a, first, last);
 }
 
 /* ---------------------------------------------------------------- writer */
@@ -307,7 +307,7 @@ static void fed_put_event(struct grt_fed *f, enum fed_kind kind, unsigned int re
 	memcpy(grt_feed_put(f->feed, kind, readers, e->size), e, e->size);
 }
 
-/* If the process image of the event is new, it has the next number, here and in the threads. */
+/* If the process image of the event is new, it has the next number, here and in the groups. */
 static inline void fed_see_image(struct grt_fed *f, const struct grt_event *e)
 {
 	if (!f->known || f->known->images == f->images)
@@ -369,7 +369,7 @@ void grt_fed_joined(struct grt_fed *f, const struct grt_event *e)
 	f->event = NULL;
 }
 
-/* The threads must know its image before they get work or a launch. */
+/* The groups must know its image before they get work or a launch. */
 static bool fed_is_new(const struct grt_fed *f, const struct grt_image *image)
 {
 	return image->number >= f->images;
@@ -420,7 +420,7 @@ void grt_fed_stray(struct grt_fed *f, const struct grt_event *e)
 
 static unsigned int fed_all(const struct grt_fed *f)
 {
-	return (1U << f->threads) - 1;
+	return (1U << f->groups) - 1;
 }
 
 void grt_fed_read(struct grt_fed *f)

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /*
- * Analyses that other threads run, fed by the thread that reads the trace: it joins jobs and launches once,
- *for all, and passes on what it has joined, beside the events that the analyses take themselves. Each thread
- *has its own names and process images, which it learns from the same events in the same order; so the threads
- *share nothing else, and an analysis finds what it would find in one thread.
+ * Analyses in groups that are fed by the thread that reads the trace: it joins jobs and launches once, for
+ *all, and passes on what it has joined, beside the events that the analyses take themselves (base/feed.h).
+ *Each group is in one thread at a time. It has its own names and process images, which it learns from the
+ *same events in the same order; so the groups share nothing else, and an analysis finds what it would find in
+ *one thread.
  *
- *	grt_fed_new(&f)
- *	grt_fed_take(f, &a, turns)	for each thread; then grt_analyses_join(&a), _begin(), _consume()
+ *	grt_fed_new(&f, threads)
+ *	grt_fed_take(f, &a, turns)	for each group; then grt_analyses_join(&a), _begin(), _consume()
  *	grt_session_run(s, &a.c, ...)
  *	grt_analyses_finish(&a)
  *	grt_fed_collect(f, &a)		the analyses are those of @a again, and it can write them
@@ -20,29 +21,29 @@
 
 struct grt_fed;
 
-/** grt_fed_new - without threads. Return: 0 or -ENOMEM */
-int grt_fed_new(struct grt_fed **out);
+/** grt_fed_new - without groups; @threads: beside that which reads the trace. Return: 0 or -ENOMEM */
+int grt_fed_new(struct grt_fed **out, unsigned int threads);
 
 /**
  * grt_fed_take - moves the wanted analyses of these turns, which have neither packets nor every event nor
- * rows, from @a to a thread of their own, if there are any. The thread begins when something is there for it
+ * rows, from @a to a group of their own, if there are any
  * @a: all wanted analyses and their pass, without a filter; not begun
  * Return: 0 or -ENOMEM
  */
 int grt_fed_take(struct grt_fed *f, struct grt_analyses *a, unsigned int turns);
 
 /**
- * grt_fed_collect - waits for the threads and moves their analyses back into @a. Without
+ * grt_fed_collect - waits for the groups and moves their analyses back into @a. Without
  * grt_analyses_finish() before it, they have not finished Return: 0, -ENOMEM, or the result of an analysis
  */
 int grt_fed_collect(struct grt_fed *f, struct grt_analyses *a);
 
-/** grt_fed_free - waits for the threads and frees it; call this after @a was freed. NULL is allowed */
+/** grt_fed_free - waits for the groups and frees it; call this after @a was freed. NULL is allowed */
 void grt_fed_free(struct grt_fed *f);
 
 /* ------------------------------------------ what struct grt_analyses calls */
 
-/** grt_fed_takes, grt_fed_takes_beyond - whether the threads take events of a class, or of struct
+/** grt_fed_takes, grt_fed_takes_beyond - whether the groups take events of a class, or of struct
  * grt_consumer.beyond, or late */
 bool grt_fed_takes(const struct grt_fed *f, enum grt_class class);
 bool grt_fed_takes_beyond(const struct grt_fed *f, bool late);

@@ -216,11 +216,15 @@ static bool report_wants(struct grt_analyses *a, const struct grt_job *job)
 	return grt_filter_wants_job(&opt.filter.f, a->pass.names, job->pid, job->tid, job->ring);
 }
 
-/* Two threads get the analyses, and this one reads and joins for them. */
+/* Other threads may work for these groups; this one reads and joins for all. */
 static int report_divide(struct report *r)
 {
-	return grt_fed_new(&r->fed) ?: grt_fed_take(r->fed, &r->a, GRT_ANALYSES_FIND | GRT_ANALYSES_ALONE)
-				       ?: grt_fed_take(r->fed, &r->a, GRT_ANALYSES_JOBS);
+	static const unsigned int turns[] = {GRT_ANALYSES_FIND | GRT_ANALYSES_ALONE, GRT_ANALYSES_JOBS};
+	int ret = grt_fed_new(&r->fed, r->threads - 1);
+
+	for (unsigned int i = 0; i < sizeof(turns) / sizeof(turns[0]) && !ret; i++)
+		ret = grt_fed_take(r->fed, &r->a, turns[i]);
+	return ret;
 }
 
 static int report_begin_analyses(struct report *r)
@@ -229,7 +233,7 @@ static int report_begin_analyses(struct report *r)
 	r->a.wants = r->a.pass.filter ? report_wants : NULL;
 	r->a.pass.notes = &r->notes;
 	r->a.pass.health = &r->health;
-	if (r->threads && report_divide(r))
+	if (r->threads > 1 && report_divide(r))
 		return -ENOMEM;
 	if (grt_analyses_join(&r->a))
 		return -ENOMEM;
@@ -491,7 +495,8 @@ static int report_recording(struct report *r, const char *path)
 	if (filter_session(&opt.filter, r->session, false) != EXIT_DONE)
 		return EXIT_FAILED;
 	/* one thread must write rows that are written while the trace is read */
-	r->threads = !r->by && !report_streams(r) && beside_pays(r->session, path, &opt.filter);
+	if (!r->by && !report_streams(r))
+		r->threads = beside_threads(r->session, path, &opt.filter);
 	return report_begin_analyses(r) ? report_no_memory() : run_recording(r);
 }
 

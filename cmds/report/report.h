@@ -16,7 +16,8 @@
 /**
  * struct report - one run
  * @a: the analyses whose parts are shown
- * @threads: other threads have analyses; @fed: these, until the trace has been read
+ * @threads: so many read the trace, 0: one; @fed: the analyses of all but this one, until the trace has been
+ *read
  * @input: its name, for messages
  * @by: the part requested by --by, or by --csv; NULL: the summary
  * @elsewhere: number of events without a table in the summary, by class; classes.def says which command
@@ -37,7 +38,7 @@
 struct report {
 	struct grt_analyses a;
 	struct grt_fed *fed;
-	bool threads;
+	unsigned int threads;
 	const char *input;
 	struct grt_session *session;
 	const struct grt_part *by;

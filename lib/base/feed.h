@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /*
- * Records that one thread writes and others read, each of them all that are for it, in their order. The
- *records go from thread to thread in batches; there is room for a number of batches, so a slow reader slows
- *the writer down.
+ * Records that one thread writes, for several readers: each of them gets all that are for it, in their order.
+ *The records go to them in batches. Readers have no threads of their own: further threads, and the writer
+ *where it has run far enough ahead, read for whichever reader has most before it. So no thread waits while
+ *there is something to read, however unequal the readers are, and there need not be more threads than cores.
  *
- *	grt_feed_new(&f, readers)
+ *	grt_feed_new(&f, threads)
  *	grt_feed_reader(f, take, arg)
  *	p = grt_feed_put(f, kind, readers, size)	and fill it in
  *	grt_feed_end(f)
@@ -18,9 +19,13 @@
 #include <stdint.h>
 
 #define GRT_FEED_READERS_MAX 8U
-/* A batch fits into the cache of a core; the largest event and what stands beside it fit into a batch. */
+#define GRT_FEED_THREADS_MAX GRT_FEED_READERS_MAX
+/* The largest event and what stands beside it fit into a batch. */
 #define GRT_FEED_BATCH (128U << 10)
-#define GRT_FEED_BATCHES 16U
+#define GRT_FEED_BATCHES 64U
+/* A thread that sleeps and wakes, or turns to another reader, loses time; so it does so for so many batches.
+ */
+#define GRT_FEED_SOME (GRT_FEED_BATCHES / 8)
 
 /**
  * struct grt_feed_record - a record
@@ -36,8 +41,10 @@ struct grt_feed_record {
 	uint64_t payload[];
 };
 
-/** struct grt_feed_batch - @readers: those for whom some of its records are. Each has a cache line of its
- * own: the writer changes one while the readers use others */
+/**
+ * struct grt_feed_batch - @readers: those for whom some of its records are. Each has a cache line of its own:
+ * the writer changes one while others are read
+ */
 struct grt_feed_batch {
 	char *at;
 	uint32_t used;
@@ -46,26 +53,27 @@ struct grt_feed_batch {
 
 /**
  * struct grt_feed_reader - a reader
- * @take: gets the records of a batch that has one for the reader, see grt_feed_next()
+ * @take: gets the records of a batch that has one for the reader, see grt_feed_next(); in any thread, in one
+ * at a time
  * @next: number of the batch that it reads next
- * @runs: it has a thread, from the first such batch on
- * @alone: there is no thread for it: the writer calls @take
+ * @busy: a thread reads for it
  */
 struct grt_feed_reader {
-	struct grt_feed *feed;
 	void (*take)(void *arg, const struct grt_feed_record *r, const struct grt_feed_record *end);
 	void *arg;
-	pthread_t thread;
 	uint64_t next;
-	bool runs;
-	bool alone;
+	bool busy;
 };
 
 /**
- * struct grt_feed - the batches and the readers
+ * struct grt_feed - the batches, the readers and the threads
  * @now: the batch that is being written
- * @lock: guards @full, @ends and the @next of readers
+ * @threads: of these, @run run
+ * @lock: guards what follows, and the readers
+ * @filled: there is something to read for a thread
+ * @emptied: some batches were read, or a reader is no longer busy
  * @full: number of batches that were handed over
+ * @sleepers: threads that wait for @filled
  */
 struct grt_feed {
 	struct grt_feed_batch *now;
@@ -73,15 +81,18 @@ struct grt_feed {
 	struct grt_feed_reader reader[GRT_FEED_READERS_MAX];
 	unsigned int readers;
 	char *room;
+	pthread_t thread[GRT_FEED_THREADS_MAX];
+	unsigned int threads, run;
 	pthread_mutex_t lock;
 	pthread_cond_t filled;
 	pthread_cond_t emptied;
 	uint64_t full;
+	unsigned int sleepers;
 	bool ends;
 };
 
-/** grt_feed_new - without readers. Return: 0 or -ENOMEM */
-int grt_feed_new(struct grt_feed **out);
+/** grt_feed_new - without readers; @threads: at most so many further threads read. Return: 0 or -ENOMEM */
+int grt_feed_new(struct grt_feed **out, unsigned int threads);
 
 /**
  * grt_feed_reader - adds a reader, before the first record; at most GRT_FEED_READERS_MAX
@@ -98,7 +109,8 @@ static inline const struct grt_feed_record *grt_feed_next(const struct grt_feed_
 	return (const struct grt_feed_record *)(const void *)((const char *)r + r->size);
 }
 
-/** grt_feed_turn - hands over the present batch and waits for an empty one */
+/** grt_feed_turn - hands over the present batch and goes on with an empty one, for which it may have to read
+ */
 void grt_feed_turn(struct grt_feed *f);
 
 /** grt_feed_fits - whether the present batch has room for a record with a payload of @size bytes */
@@ -129,8 +141,7 @@ static inline void *grt_feed_put(struct grt_feed *f, unsigned int kind, unsigned
 	return r->payload;
 }
 
-/** grt_feed_end - hands over what is left and waits until all readers have read all; there are no records
- * after it */
+/** grt_feed_end - hands over what is left and reads until all is read; there are no records after it */
 void grt_feed_end(struct grt_feed *f);
 
 /** grt_feed_free - ends it and frees it; NULL is allowed */
