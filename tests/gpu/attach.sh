@@ -8,7 +8,9 @@
 #
 # LOOPS="sync item graph many": many attaches CYCLES times for WINDOW seconds (1) to a loop that waits for the device, and
 # then lets it and a loop that was never attached run in turns on one processor, TURNS times (30) for 0.8 s each while the
-# other is stopped.
+# other is stopped. LOOPS=pairs, on two GPUs: PAIRS times (16), two loops run at once, each on its GPU, and one of them, in
+# turns the one and the other, is attached for WINDOW seconds (1): how its steps/s after that compare with those before, by
+# the other one's, which share the moods of the machine.
 
 set -u
 here=$(realpath -- "$(dirname -- "$0")")
@@ -169,8 +171,55 @@ many() {
 	echo "us a step, a loop without and one with what comes, % more +- error, samples: before $before; after $i cycles $after"
 }
 
+# The steps/s after a window, as a share of those before, and of the same of a loop beside it; see the head.
+pairs() {
+	local i gpu a b c d which
+	: >pairs
+	for ((i = 0; i < ${PAIRS:-16}; i++)); do
+		two=()
+		which=$((i % 2))
+		rm -f [01]/go [01]/steps
+		for gpu in 0 1; do
+			mkdir -p $gpu
+			(cd $gpu && exec env -u CUDA_INJECTION64_PATH CUDA_VISIBLE_DEVICES=$gpu taskset -c $((2 + gpu)) "$python" ../loop.py sync) >$gpu.out 2>&1 &
+			two+=($!)
+		done
+		pid="${two[*]}"
+		until [ -s 0/steps ] && [ -s 1/steps ]; do sleep 0.1; done
+		sleep 2
+		a=$(now) && sleep 3 && b=$(now)
+		"$build/grtrace" record -e cuda -p "${two[which]}" -d "${WINDOW:-1}" -o c.grt >said 2>&1 || { cat said; failed=1; break; }
+		! grep -q 'CUPTI stays' said || { grep 'CUPTI stays' said; failed=1; }
+		rm -rf c.grt
+		sleep 1
+		c=$(now) && sleep 3 && d=$(now)
+		touch 0/go 1/go
+		wait "${two[@]}"
+		pid=
+		"$python" - "$which" "$a" "$b" "$c" "$d" >>pairs <<-'END'
+			import statistics, sys
+			which, spans = int(sys.argv[1]), [float(x) for x in sys.argv[2:]]
+			def took(loop, begin, end):
+			    t = [float(line.split()[0]) for line in open(f"{loop}/steps")]
+			    # of the quickest tenth: the loops have moods of seconds in which they are slower by a third
+			    each = sorted(y - x for x, y in zip(t, t[1:]) if begin <= x and y <= end)
+			    return statistics.mean(each[:len(each) // 10])
+			change = [took(loop, *spans[:2]) / took(loop, *spans[2:]) for loop in (which, 1 - which)]
+			print(*(f"{100 * x:.2f}" for x in (*change, change[0] / change[1])), f"{20 / took(which, *spans[:2]):.0f}")
+		END
+	done
+	sed 's/^/# after in percent of before, attached and not, ratio; steps\/s: /' pairs
+	"$python" - <<-'END'
+		import statistics
+		r = [float(line.split()[2]) for line in open("pairs")]
+		print(f"pairs: after a window, {statistics.mean(r):.2f} +- {statistics.stdev(r) / len(r) ** 0.5:.2f} % of the steps/s "
+		      f"before it, median {statistics.median(r):.2f}, of {len(r)}")
+	END
+}
+
 for how in ${LOOPS:-sync item graph}; do
 	[ "$how" != many ] || { many; continue; }
+	[ "$how" != pairs ] || { pairs; continue; }
 	scene "$how" asleep
 	scene "$how" attached
 done
