@@ -4,12 +4,14 @@
  * uprobes (tests/cli/uprobe.sh): compiled three times, with -DRUNTIME, -DDRIVER and
  * neither.
  *
- * program N: waits for a line on standard input, then makes N calls of the runtime
- * and half as many of the driver, and a fifth as many of graphs, and ends after
- * a moment, as a program that has to clean up.
+ * program N [at-once]: has more mappings than the kernel shows at a time, waits for a
+ * line on standard input, then makes N calls of the runtime and half as many of the
+ * driver, and a fifth as many of graphs, and ends: with at-once now, else after a
+ * moment, as a program that has to clean up.
  */
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 int cuLaunchKernel(void *f);
@@ -64,6 +66,8 @@ int main(int argc, char **argv)
 {
 	int n = argc > 1 ? atoi(argv[1]) : 0, i;
 
+	for (i = 0; i < 100; i++)
+		mmap(NULL, 4096, i % 2 ? PROT_READ : PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (getchar() == EOF)
 		return 1;
 	for (i = 0; i < n; i++) {
