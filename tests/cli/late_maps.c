@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * `late_maps PID PROG ARGS`: runs PROG, a recorder that attaches to the process PID.
- * When it has put its uprobes, it reads the process's mappings for its unwind tables and
- * then for its stacks. After the first part of the latter it stands still until the
- * process has ended. Ends with its status.
+ * When it has put its uprobes and the process has made one call and stopped itself, it
+ * reads the process's mappings for its unwind tables and then for its stacks. After the
+ * first part of the latter it stands still, until the process has made its other calls,
+ * has stopped itself again, and is killed. Ends with its status.
  */
 #include <err.h>
 #include <poll.h>
@@ -73,12 +74,34 @@ static bool see(struct seen *s, pid_t pid, const struct __ptrace_syscall_info *i
 	return s->reading && s->opened == 2;
 }
 
-static void await_end(pid_t pid)
+static char state_of(const char *pid)
 {
-	struct pollfd end = {.fd = (int)syscall(SYS_pidfd_open, pid, 0), .events = POLLIN};
+	char name[32], state;
+	FILE *f;
 
-	if (end.fd >= 0 && poll(&end, 1, -1) != 1)
-		err(1, "poll");
+	snprintf(name, sizeof(name), "/proc/%s/stat", pid);
+	f = fopen(name, "r");
+	if (!f || fscanf(f, "%*d (%*[^)]) %c", &state) != 1)
+		err(1, "%s", name);
+	fclose(f);
+	return state;
+}
+
+static void signal_stopped(const char *pid, int number)
+{
+	while (state_of(pid) != 'T')
+		usleep(1000);
+	kill(atoi(pid), number);
+}
+
+static void end_process(const char *pid)
+{
+	struct pollfd end = {.fd = (int)syscall(SYS_pidfd_open, atoi(pid), 0), .events = POLLIN};
+
+	signal_stopped(pid, SIGCONT);
+	signal_stopped(pid, SIGKILL);
+	if (end.fd < 0 || poll(&end, 1, -1) != 1)
+		err(1, "process %s", pid);
 }
 
 int main(int argc, char **argv)
@@ -110,7 +133,7 @@ int main(int argc, char **argv)
 			err(1, "ptrace");
 		reached = see(&seen, pid, &info);
 	}
-	await_end(atoi(argv[1]));
+	end_process(argv[1]);
 	ptrace(PTRACE_DETACH, pid, 0, 0);
 	waitpid(pid, &status, 0);
 	return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);

@@ -39,7 +39,7 @@ attach() { # CALLS ARGS...
 	shift
 	rm -rf go u.grt u.folded
 	mkfifo go
-	./app "$n" at-once <go &
+	./app "$n" ${attach_end:-at-once} <go &
 	local pid=$!
 	exec 9>go
 	await "grep -qs libcuda.so /proc/$pid/maps"
@@ -150,7 +150,7 @@ check "nothing is written" test ! -e no.grt
 attach 499 -e uprobe:libcuda:cuGraphLaunch,uprobe:app:layer
 expect "a process that runs, by names of its files" 0 ', 0 lost in u.grt$'
 check "every call" test "$(calls 'main;layer$') $(calls 'main;graph;cuGraphLaunch$')" = "499 100"
-attach_under=late_maps attach 499 -e uprobe:libcuda:cuGraphLaunch,uprobe:app:layer
+attach_end=stop attach_under=late_maps attach 499 -e uprobe:libcuda:cuGraphLaunch,uprobe:app:layer
 check "the same if it ends while its mappings are read" grep -q 'uprobe_decoder = ".* unread=0 ended=1 ' u.grt/metadata
 check "every call" test "$(calls 'main;layer$') $(calls 'main;graph;cuGraphLaunch$')" = "499 100"
 attach 211 -e cuda --stack=bpf

@@ -4,13 +4,16 @@
  * uprobes (tests/cli/uprobe.sh): compiled three times, with -DRUNTIME, -DDRIVER and
  * neither.
  *
- * program N [at-once]: has more mappings than the kernel shows at a time, waits for a
- * line on standard input, then makes N calls of the runtime and half as many of the
+ * program N [at-once|stop]: has more mappings than the kernel shows at a time, waits for
+ * a line on standard input, then makes N calls of the runtime and half as many of the
  * driver, and a fifth as many of graphs, and ends: with at-once now, else after a
- * moment, as a program that has to clean up.
+ * moment, as a program that has to clean up. With stop, it stops itself after the first
+ * call and after the last one.
  */
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -64,7 +67,7 @@ __attribute__((noinline)) static void graph(void)
 
 int main(int argc, char **argv)
 {
-	int n = argc > 1 ? atoi(argv[1]) : 0, i;
+	int n = argc > 1 ? atoi(argv[1]) : 0, stops = argc > 2 && !strcmp(argv[2], "stop"), i;
 
 	for (i = 0; i < 100; i++)
 		mmap(NULL, 4096, i % 2 ? PROT_READ : PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -72,11 +75,15 @@ int main(int argc, char **argv)
 		return 1;
 	for (i = 0; i < n; i++) {
 		layer();
+		if (stops && !i)
+			raise(SIGSTOP);
 		if (i % 2)
 			by_driver();
 		if (i % 5 == 0)
 			graph();
 	}
+	if (stops)
+		raise(SIGSTOP);
 	usleep(argc > 2 ? 0 : 200000);
 	return 0;
 }
