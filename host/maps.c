@@ -11,12 +11,57 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
+#include "base/containers.h"
+
+/* The kernel shows at most a page of text at each read(2). */
+#define MAPS_PART 4096U
+
+#define NAME_BYTES 32
+
+static const char *maps_name(char *name, pid_t pid)
+{
+	snprintf(name, NAME_BYTES, "/proc/%d/maps", (int)pid);
+	return name;
+}
+
 FILE *maps_open(pid_t pid)
 {
-	char name[64];
+	char name[NAME_BYTES];
 
-	snprintf(name, sizeof(name), "/proc/%d/maps", (int)pid);
-	return fopen(name, "re");
+	return fopen(maps_name(name, pid), "re");
+}
+
+/* Return: whether the kernel has told all of it */
+static bool maps_read_all(int fd, char **text, size_t *length)
+{
+	size_t room = 0;
+	ssize_t n;
+	char c;
+
+	do {
+		if (grt_grow(text, &room, *length + MAPS_PART, MAPS_PART))
+			return false;
+		n = read(fd, *text + *length, MAPS_PART);
+		*length += n > 0 ? (size_t)n : 0;
+	} while (n > 0);
+	/* a process that has ended has none, from the beginning on */
+	return !n && pread(fd, &c, 1, 0) == 1;
+}
+
+bool maps_copy(struct maps *m, pid_t pid)
+{
+	char name[NAME_BYTES];
+	int fd = open(maps_name(name, pid), O_RDONLY | O_CLOEXEC);
+	size_t length = 0;
+	bool whole;
+
+	*m = (struct maps){.from = NULL};
+	if (fd < 0)
+		return false;
+	whole = maps_read_all(fd, &m->copy, &length);
+	close(fd);
+	m->from = length ? fmemopen(m->copy, length, "r") : NULL;
+	return whole && m->from;
 }
 
 static bool maps_take_line(struct maps_row *row, const char *line)
@@ -45,11 +90,18 @@ bool maps_next(struct maps *m, struct maps_row *row)
 	return found;
 }
 
+void maps_again(struct maps *m)
+{
+	if (m->from)
+		rewind(m->from);
+}
+
 void maps_close(struct maps *m)
 {
-	free(m->line);
 	if (m->from)
 		fclose(m->from);
+	free(m->line);
+	free(m->copy);
 	*m = (struct maps){.from = NULL};
 }
 

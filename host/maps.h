@@ -13,13 +13,14 @@
 
 /**
  * struct maps - a text in this format that is being read
- * @from: the text, from maps_open() or another source; NULL: none
+ * @from: the text, from maps_open() or maps_copy(); NULL: none
  * The rest is private and zero at first.
  */
 struct maps {
 	FILE *from;
 	char *line;
 	size_t room;
+	char *copy;
 };
 
 /**
@@ -45,6 +46,13 @@ struct maps_row {
  */
 FILE *maps_open(pid_t pid);
 
+/**
+ * maps_copy - reads all mappings of a process before the first maps_next()
+ * Return: whether these are all. If not, the process has ended or runs another program meanwhile: the kernel
+ * shows a few of them at each read(2), and then no more
+ */
+bool maps_copy(struct maps *m, pid_t pid);
+
 /** maps_next - reads the next mapping. Return: whether there is one */
 bool maps_next(struct maps *m, struct maps_row *row);
 
@@ -63,6 +71,9 @@ int maps_file(pid_t pid, uint64_t start, uint64_t end, const struct maps_row *sa
  * file
  */
 int maps_stat(pid_t pid, const struct maps_row *row, struct stat *st);
+
+/** maps_again - the next is the first one again; only after maps_copy() */
+void maps_again(struct maps *m);
 
 /** maps_close - closes it */
 void maps_close(struct maps *m);

@@ -138,12 +138,12 @@ static int source_symbols_add_mapping(struct symbols *s, pid_t pid, const struct
 
 static void symbols_read_mappings(struct symbols *s, pid_t pid)
 {
-	struct maps maps = {.from = maps_open(pid)};
 	struct maps_row row;
+	struct maps maps;
 	int ret = 0;
 
 	/* if the process has ended, its known mappings stay valid for its stacks */
-	if (maps.from)
+	if (maps_copy(&maps, pid))
 		grt_symbols_unmap(s->all, (uint32_t)pid);
 	while (!ret && maps_next(&maps, &row))
 		ret = row.code ? source_symbols_add_mapping(s, pid, &row) : 0;

@@ -16,6 +16,7 @@
 #include <bpf/libbpf.h>
 #include <linux/capability.h>
 #include <linux/perf_event.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -56,7 +57,7 @@
 
 #define OBJECTS_MAX 16
 #define PROGRAMS_MAX 128
-/* How many times a load is tried that a signal has ended. */
+/* How many times a load is tried that a stop of the process has ended. */
 #define LOADS_MAX 50
 
 /* How often the ring buffer is emptied if no reader calls. */
@@ -339,6 +340,12 @@ static unsigned int grt_bpf_choose(int tracefs, struct bpf_object *o)
 
 static int grt_bpf_open_failed(const char *name, int code, struct grt_err *err)
 {
+	if (code == -EAGAIN)
+		return grt_err_set(
+			err, code,
+			"this process was stopped, or got a signal, each time that the kernel checked them",
+			"the same command where nothing stops it: no cpulimit, debugger or freezer of its cgroup",
+			"cannot load the BPF programs of %s", name);
 	if (code == -EACCES && !geteuid())
 		return grt_err_set(err, code, "the kernel's verifier rejects them, which is a bug of grtrace",
 				   "GRTRACE_BPF_LOG=FILE before the same command, and report what is in FILE",
@@ -583,21 +590,34 @@ static int check_descriptors(struct capture *c, struct bpf_object *o)
 	return ret;
 }
 
+/* Signals wait meanwhile, because each one would end the kernel's verification. */
+static int load_undisturbed(struct bpf_object *o)
+{
+	sigset_t all, before;
+	int ret;
+
+	sigfillset(&all);
+	sigprocmask(SIG_BLOCK, &all, &before);
+	ret = bpf_object__load(o);
+	sigprocmask(SIG_SETMASK, &before, NULL);
+	return ret;
+}
+
 static int load_once(struct capture *c, const char *name, struct bpf_object *o, struct grt_err *err)
 {
 	int ret = grt_bpf_configure(c, o, err);
 
 	if (ret)
 		return ret;
-	ret = share_maps(c, o) ?: check_descriptors(c, o) ?: bpf_object__load(o);
+	ret = share_maps(c, o) ?: check_descriptors(c, o) ?: load_undisturbed(o);
 	if (!ret && c->config.stacks & BPF_STACK_TABLES)
 		ret = adopt_tables(c, o);
 	return ret ? grt_bpf_open_failed(name, ret, err) : 0;
 }
 
 /*
- * A signal ends the kernel's verification of a program with -EAGAIN, as does a process that was stopped and
- * continues. libbpf tries again a few times, which may all be disturbed if the CPUs are busy. Then nothing is
+ * No process can put off being stopped: when it continues, the kernel has ended the verification with
+ * -EAGAIN. libbpf tries again a few times, which may all be disturbed if the CPUs are busy. Then nothing is
  * left of the object, so it is opened again.
  */
 static int load_again(struct capture *c, const char *name, struct bpf_object **o, struct grt_err *err)

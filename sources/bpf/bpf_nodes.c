@@ -27,7 +27,6 @@
 #include "unwind_rows.h"
 #include "base/clock.h"
 #include "codes/cuda_codes.h"
-#include "base/memfile.h"
 #include "base/say.h"
 #include "host/elf_file.h"
 #include "host/maps.h"
@@ -68,6 +67,8 @@ struct mapping {
  * struct image - a program that a process runs
  * @number: from 1; nodes, strings and modules have numbers within the image
  * @read: when its mappings were last read
+ * @ended: the process had ended then, or ran another program, and may have had more of them
+ * @unread: an address of its stacks was in none of them
  * @calls: calls of functions
  */
 struct image {
@@ -77,6 +78,8 @@ struct image {
 	uint32_t strings;
 	uint32_t modules;
 	uint64_t read;
+	bool ended;
+	bool unread;
 	uint64_t calls;
 	struct mapping *mapping;
 	uint32_t mappings;
@@ -102,7 +105,8 @@ struct known {
  * @early, @early_exe: mappings and file of the process @early_pid when capture began
  * @nested: number of calls of CUDA's driver by its runtime
  * @cut: number of stacks that were misleading
- * @unread: number of programs that had ended before their mappings could be read
+ * @unread: number of programs with @unread
+ * @ended: number of programs with @ended, some of whose mappings were read
  * @ends: number of stacks by enum grt_stack_end
  */
 struct grt_bpf_nodes {
@@ -114,13 +118,13 @@ struct grt_bpf_nodes {
 	struct grt_keyed stack;
 	struct grt_keyed node;
 	uint32_t images;
-	char *early;
-	size_t early_size;
+	struct maps early;
 	uint32_t early_pid;
 	char early_exe[4096];
 	uint64_t nested;
 	uint64_t cut;
 	uint64_t unread;
+	uint64_t ended;
 	uint64_t ends[GRT_BPF_STACK_ENDS];
 	void (*note)(const char *text);
 };
@@ -240,56 +244,46 @@ static void exe_of(uint32_t pid, char *path, size_t room)
 	path[n > 0 ? n : 0] = '\0';
 }
 
-/* @from: is closed; NULL: the process has ended, and its known mappings stay valid. Return: 0 or -ENOMEM */
-static int read_rows(struct grt_bpf_nodes *n, struct image *i, const struct grt_bpf_hit *hit, FILE *from)
+/* Return: 0 or -ENOMEM */
+static int read_rows(struct grt_bpf_nodes *n, struct image *i, const struct grt_bpf_hit *hit,
+		     struct maps *maps)
 {
-	struct maps maps = {.from = from};
 	struct maps_row row;
-	bool any = false;
 	int ret = 0;
 
-	while (!ret && maps_next(&maps, &row)) {
-		for (uint32_t k = 0; k < i->mappings && !any; k++)
-			i->mapping[k].gone = true;
-		any = true;
+	while (!ret && maps_next(maps, &row))
 		ret = row.code ? grt_bpf_nodes_add_mapping(n, i, hit, &row) : 0;
-	}
-	maps_close(&maps);
 	return ret;
 }
 
-/* Return: 0 or -ENOMEM */
+/* If the process has ended, its known mappings stay valid. Return: 0 or -ENOMEM */
 static int grt_bpf_nodes_read_mappings(struct grt_bpf_nodes *n, struct image *i,
 				       const struct grt_bpf_hit *hit)
 {
-	int ret = read_rows(n, i, hit, maps_open((pid_t)hit->pid));
-	FILE *f;
+	struct maps maps;
+	int ret;
 
 	i->read = hit->time;
-	if (!ret && !i->mappings && i->number == 1 && hit->pid == n->early_pid && n->early) {
-		f = fmemopen(n->early, n->early_size, "r");
-		ret = f ? read_rows(n, i, hit, f) : -ENOMEM;
-	}
-	n->unread += !ret && !i->mappings;
-	return ret;
+	i->ended = !maps_copy(&maps, (pid_t)hit->pid);
+	n->ended += i->ended && maps.from;
+	for (uint32_t k = 0; k < i->mappings && !i->ended; k++)
+		i->mapping[k].gone = true;
+	ret = read_rows(n, i, hit, &maps);
+	maps_close(&maps);
+	if (ret || !i->ended || i->number != 1 || hit->pid != n->early_pid)
+		return ret;
+	maps_again(&n->early);
+	return read_rows(n, i, hit, &n->early);
 }
 
 /* Reads a process at once, because it may end before the next look. */
 static void read_early(struct grt_bpf_nodes *n, pid_t pid)
 {
-	struct grt_memfile m;
-	FILE *from = pid ? maps_open(pid) : NULL, *to = from ? grt_memfile_open(&m) : NULL;
-	int c;
-
 	n->early_pid = (uint32_t)pid;
-	while (to && (c = fgetc(from)) != EOF)
-		fputc(c, to);
-	if (to)
-		n->early = grt_memfile_close(&m, to, &n->early_size);
-	if (from)
-		fclose(from);
-	if (pid)
-		exe_of((uint32_t)pid, n->early_exe, sizeof(n->early_exe));
+	if (!pid)
+		return;
+	maps_copy(&n->early, pid);
+	exe_of((uint32_t)pid, n->early_exe, sizeof(n->early_exe));
 }
 
 static const struct mapping *grt_bpf_nodes_find_mapping(const struct image *i, uint64_t ip)
@@ -310,7 +304,7 @@ static int grt_bpf_nodes_look_up(struct grt_bpf_nodes *n, struct image *i, const
 	int ret;
 
 	*out = grt_bpf_nodes_find_mapping(i, ip);
-	if (*out || (i->read && hit->time < i->read + (hit->walked ? 0 : PATIENCE_NS)))
+	if (*out || i->ended || (i->read && hit->time < i->read + (hit->walked ? 0 : PATIENCE_NS)))
 		return 0;
 	ret = grt_bpf_nodes_read_mappings(n, i, hit);
 	*out = grt_bpf_nodes_find_mapping(i, ip);
@@ -458,6 +452,12 @@ struct walk {
 	bool shown;
 };
 
+static void note_unmapped(struct grt_bpf_nodes *n, struct image *i)
+{
+	n->unread += i->ended && !i->unread;
+	i->unread |= i->ended;
+}
+
 /* Return: 1: it is a frame, 0: the walk was misled, or -ENOMEM */
 static int grt_bpf_nodes_add_frame(struct grt_bpf_nodes *n, struct image *i, const struct grt_bpf_hit *hit,
 				   struct walk *w, uint64_t ip)
@@ -466,6 +466,8 @@ static int grt_bpf_nodes_add_frame(struct grt_bpf_nodes *n, struct image *i, con
 	bool python = grt_bpf_python_is(ip);
 	int ret = python ? 0 : grt_bpf_nodes_look_up(n, i, hit, ip, &m);
 
+	if (!m && !python)
+		note_unmapped(n, i);
 	if (ret || (!m && !hit->walked))
 		return ret;
 	if (m && m->hidden && !w->shown)
@@ -656,7 +658,7 @@ static void note_unread(const struct grt_bpf_nodes *n)
 		return;
 	grt_say_text(
 		text, sizeof(text),
-		"%llu of %u {program|programs} ended before their mappings could be read: their calls have no stack",
+		"%llu of %u {program|programs} ended before their mappings could be read: their calls have no stack, or a part of it",
 		(unsigned long long)n->unread, n->images);
 	n->note(text);
 }
@@ -670,9 +672,9 @@ static int end_launches(void *own)
 static void nodes_describe(void *own, char *text, size_t room)
 {
 	const struct grt_bpf_nodes *n = own;
-	size_t used = (size_t)snprintf(text, room, "programs=%u nested=%llu cut=%llu unread=%llu ", n->images,
-				       (unsigned long long)n->nested, (unsigned long long)n->cut,
-				       (unsigned long long)n->unread);
+	size_t used = (size_t)snprintf(text, room, "programs=%u nested=%llu cut=%llu unread=%llu ended=%llu ",
+				       n->images, (unsigned long long)n->nested, (unsigned long long)n->cut,
+				       (unsigned long long)n->unread, (unsigned long long)n->ended);
 
 	grt_bpf_stacks_ends_text(n->ends, text + used, room - used);
 }
@@ -689,7 +691,7 @@ static void nodes_close(void *own)
 	grt_keyed_free(&n->image);
 	grt_keyed_free(&n->stack);
 	grt_keyed_free(&n->node);
-	free(n->early);
+	maps_close(&n->early);
 	free(n);
 }
 

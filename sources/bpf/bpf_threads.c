@@ -16,7 +16,7 @@
 
 /* The inode of the kernel's first pid namespace, whose numbers BPF sees: PROC_PID_INIT_INO. */
 #define FIRST_NAMESPACE 0xeffffffcU
-/* How often a load begins again that signals have ended. */
+/* How often a load begins again that stops of the process have ended. */
 #define LOADS_MAX 50U
 
 struct grt_bpf_threads {
@@ -36,7 +36,8 @@ struct grt_bpf_threads *grt_bpf_threads_open(void)
 		return NULL;
 	/* warnings about missing features do not belong into a recording */
 	libbpf_set_print(NULL);
-	/* a signal ends the kernel's verification, see load_again() in bpf.c */
+	/* a stop of the process ends the kernel's verification, see load_again() in bpf.c; signals are
+	 * blocked */
 	for (unsigned int n = 0; !t->skeleton && n < LOADS_MAX && (!n || errno == EAGAIN); n++)
 		t->skeleton = threads_bpf__open_and_load();
 	if (t->skeleton)

@@ -39,12 +39,12 @@ attach() { # CALLS ARGS...
 	shift
 	rm -rf go u.grt u.folded
 	mkfifo go
-	./app "$n" at-once <go &
+	./app "$n" ${attach_end:-at-once} <go &
 	local pid=$!
 	exec 9>go
 	await "grep -qs libcuda.so /proc/$pid/maps"
 	${attach_after-}
-	"$GRTRACE" record -o u.grt -p $pid "$@" >log 2>&1 &
+	${attach_under:+"$GRTRACE_BUILD/tests/cli/$attach_under" $pid} "$GRTRACE" record -o u.grt -p $pid "$@" >log 2>&1 &
 	recorder=$!
 	await "grep -qs '_window = \"from=' u.grt/metadata || ! kill -0 $recorder 2>/dev/null"
 	echo go >&9
@@ -149,6 +149,9 @@ check "nothing is written" test ! -e no.grt
 
 attach 499 -e uprobe:libcuda:cuGraphLaunch,uprobe:app:layer
 expect "a process that runs, by names of its files" 0 ', 0 lost in u.grt$'
+check "every call" test "$(calls 'main;layer$') $(calls 'main;graph;cuGraphLaunch$')" = "499 100"
+attach_end=stop attach_under=late_maps attach 499 -e uprobe:libcuda:cuGraphLaunch,uprobe:app:layer
+check "the same if it ends while its mappings are read" grep -q 'uprobe_decoder = ".* unread=0 ended=1 ' u.grt/metadata
 check "every call" test "$(calls 'main;layer$') $(calls 'main;graph;cuGraphLaunch$')" = "499 100"
 attach 211 -e cuda --stack=bpf
 expect "launches of a process that runs" 0 'grtrace records only launches and their stacks: no kernels'

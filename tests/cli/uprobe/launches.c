@@ -4,12 +4,17 @@
  * uprobes (tests/cli/uprobe.sh): compiled three times, with -DRUNTIME, -DDRIVER and
  * neither.
  *
- * program N: waits for a line on standard input, then makes N calls of the runtime
- * and half as many of the driver, and a fifth as many of graphs, and ends after
- * a moment, as a program that has to clean up.
+ * program N [at-once|stop]: has more mappings than the kernel shows at a time, waits for
+ * a line on standard input, then makes N calls of the runtime and half as many of the
+ * driver, and a fifth as many of graphs, and ends: with at-once now, else when a
+ * recorder that began it has read its mappings. With stop, it stops itself after the first
+ * call and after the last one.
  */
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 int cuLaunchKernel(void *f);
@@ -60,20 +65,75 @@ __attribute__((noinline)) static void graph(void)
 	KEEP_FRAME();
 }
 
+/* The recorder that began this program or its shell. Return: its pid, 0: there is none */
+static int find_recorder(void)
+{
+	char path[32], name[32];
+	int pid = getppid(), parent;
+
+	for (; pid > 1; pid = parent) {
+		FILE *f;
+
+		snprintf(path, sizeof(path), "/proc/%d/stat", pid);
+		f = fopen(path, "r");
+		if (!f || fscanf(f, "%*d (%31[^)]) %*c %d", name, &parent) != 2)
+			return 0;
+		fclose(f);
+		if (!strcmp(name, "grtrace"))
+			return pid;
+	}
+	return 0;
+}
+
+/* A recorder that the kernel has woken is not asleep, also when it is stopped or has no processor. */
+static int is_asleep(int pid)
+{
+	char path[32], state = 0;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
+	f = fopen(path, "r");
+	if (!f || fscanf(f, "%*d (%*[^)]) %c", &state) != 1)
+		state = 'S';
+	if (f)
+		fclose(f);
+	return state == 'S';
+}
+
+/* It sleeps now and then while it reads: it is done when it has slept for so many looks. */
+#define LOOKS 20
+
+static void await_recorder(void)
+{
+	int pid = find_recorder(), looks = 0;
+
+	while (pid && looks < LOOKS) {
+		usleep(10000);
+		looks = is_asleep(pid) ? looks + 1 : 0;
+	}
+}
+
 int main(int argc, char **argv)
 {
-	int n = argc > 1 ? atoi(argv[1]) : 0, i;
+	int n = argc > 1 ? atoi(argv[1]) : 0, stops = argc > 2 && !strcmp(argv[2], "stop"), i;
 
+	for (i = 0; i < 100; i++)
+		mmap(NULL, 4096, i % 2 ? PROT_READ : PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (getchar() == EOF)
 		return 1;
 	for (i = 0; i < n; i++) {
 		layer();
+		if (stops && !i)
+			raise(SIGSTOP);
 		if (i % 2)
 			by_driver();
 		if (i % 5 == 0)
 			graph();
 	}
-	usleep(argc > 2 ? 0 : 200000);
+	if (stops)
+		raise(SIGSTOP);
+	if (argc < 3)
+		await_recorder();
 	return 0;
 }
 
