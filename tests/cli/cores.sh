@@ -46,6 +46,19 @@ same report --from +100us ranks.grt
 same report --to +300us ranks.grt
 check "reports of the same are the same, too" grep -q '^status 0' two
 
+# The threads of reports share batches: without data races, says the compiler's tool, whose memory must be where it wants it.
+cc=$(command -v "${CC:-gcc}" || command -v clang)
+if [ -n "$cc" ] && echo 'int main(void) { return 0; }' | "$cc" -fsanitize=thread -x c -o races - 2>/dev/null && setarch -R ./races; then
+	"$cc" -std=gnu11 -D_GNU_SOURCE -g -O1 -fsanitize=thread -I "$GRTRACE_SRC/lib" -o races "$GRTRACE_SRC/tests/unit/test_feed.c" \
+		"$GRTRACE_SRC/lib/base/feed.c" -lcmocka
+	output=$(CMOCKA_MESSAGE_OUTPUT=TAP setarch -R ./races 2>&1)
+	status=$?
+	check "batches from thread to thread" says '^ok 1 - test_order'
+	check "without a race" exits 0
+else
+	ok "data races # SKIP no compiler with ThreadSanitizer that works here: apt-get install gcc"
+fi
+
 # How many threads it made.
 threads_of() { # THREADS COMMAND...
 	ASAN_OPTIONS=detect_leaks=0 GRTRACE_THREADS=$1 strace -f -e trace=clone,clone3 -o trace.txt "$GRTRACE" "${@:2}" >/dev/null 2>&1
