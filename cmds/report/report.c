@@ -495,7 +495,7 @@ static int report_recording(struct report *r, const char *path)
 	if (filter_session(&opt.filter, r->session, false) != EXIT_DONE)
 		return EXIT_FAILED;
 	/* one thread must write rows that are written while the trace is read */
-	if (!r->by && !report_streams(r))
+	if (!report_streams(r))
 		r->threads = beside_threads(r->session, path, &opt.filter);
 	return report_begin_analyses(r) ? report_no_memory() : run_recording(r);
 }

@@ -42,6 +42,12 @@ for name in "${names[@]}"; do
 		rm -rf tables.1 tables.2
 	done
 done
+for view in kernel stack step idle; do
+	same report --by $view ranks.grt
+	same report --by $view --json cuda.grt
+done
+same report --by ring all.grt
+same report --by kernel --csv --from +100us ranks.grt
 same report --from +100us ranks.grt
 same report --to +300us ranks.grt
 check "reports of the same are the same, too" grep -q '^status 0' two
