@@ -68,8 +68,7 @@ struct fed_group {
  * struct grt_fed - the groups
  * @by_class: bits of the groups whose analyses take events of a class
  * @beyond, @late, @works, @jobs: those that take these events, GPU work, jobs
- * @event: the event that is being joined; @work: its record, in the batch @turn, if it is GPU work that was
- *not handed out yet
+ * @event: the event that is being joined; @work: its record in the batch @turn if it is GPU work, else NULL
  * @known: the process images of who joins, NULL: nobody; @images: number of those whose FED_IMAGE was written
  */
 struct grt_fed {
