@@ -6,8 +6,10 @@
  *	same	the stack is the one of the walk before
  *	inner	its innermost three frames are others
  *	all	its outermost frame is another, so that none can be taken over, and the last 63 stacks were
- *others turns	13 stacks in turn, as a layer of a model launches its kernels, which differ in the innermost
- *half What the calls themselves take is measured without a walk and taken off.
+ *		others
+ *	turns	13 stacks in turn, as a layer of a model launches its kernels, which differ in the innermost
+ *		half
+ * What the calls themselves take is measured without a walk and taken off.
  */
 #include "../inject/unwind.h"
 

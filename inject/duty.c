@@ -47,7 +47,7 @@
  * @period: period of the next window, or of the open one
  * @ends: when the open window ends; 0: no window is open
  * @sampled: how long the GPU is sampled before a window, or 0; @samples: it is being sampled; @ready: it was,
- *and the window may begin
+ * and the window may begin
  * @early: how much earlier sampling begins; @ending: how much earlier it ends
  * @look: when to check again whether sampling can end; 0: at the window's begin
  * @there: CUPTI is attached

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /*
  * Analyses in groups that are fed by the thread that reads the trace: it joins jobs and launches once, for
- *all, and passes on what it has joined, beside the events that the analyses take themselves (base/feed.h).
- *Each group is in one thread at a time. It has its own names and process images, which it learns from the
- *same events in the same order; so the groups share nothing else, and an analysis finds what it would find in
- *one thread.
+ * all, and passes on what it has joined, beside the events that the analyses take themselves (base/feed.h).
+ * Each group is in one thread at a time. It has its own names and process images, which it learns from the
+ * same events in the same order; so the groups share nothing else, and an analysis finds what it would find
+ * in one thread.
  *
  *	grt_fed_new(&f, threads)
  *	grt_fed_take(f, &a, turns)	for each group; then grt_analyses_join(&a), _begin(), _consume()
@@ -34,7 +34,8 @@ int grt_fed_take(struct grt_fed *f, struct grt_analyses *a, unsigned int turns);
 
 /**
  * grt_fed_collect - waits for the groups and moves their analyses back into @a. Without
- * grt_analyses_finish() before it, they have not finished Return: 0, -ENOMEM, or the result of an analysis
+ * grt_analyses_finish() before it, they have not finished.
+ * Return: 0, -ENOMEM, or the result of an analysis
  */
 int grt_fed_collect(struct grt_fed *f, struct grt_analyses *a);
 
@@ -71,9 +72,11 @@ void grt_fed_beyond(struct grt_fed *f, const struct grt_event *e, bool late);
 /** grt_fed_joined - an event of one of these, or of class image, was joined */
 void grt_fed_joined(struct grt_fed *f, const struct grt_event *e);
 
-/** grt_fed_work, grt_fed_nothing, grt_fed_job, grt_fed_stray - see struct grt_analysis; @outside: only for
- * analyses with
- * @outside; @held: it goes to @held */
+/**
+ * grt_fed_work, grt_fed_nothing, grt_fed_job, grt_fed_stray - see struct grt_analysis
+ * @outside: only for analyses with @outside
+ * @held: the job goes to @held
+ */
 void grt_fed_work(struct grt_fed *f, const struct grt_event *e, const struct grt_image *image,
 		  const struct grt_launch *launch, enum grt_launched_how how, bool outside);
 void grt_fed_nothing(struct grt_fed *f, const struct grt_launch *launch);

@@ -16,8 +16,7 @@
 /**
  * struct report - one run
  * @a: the analyses whose parts are shown
- * @threads: so many read the trace, 0: one; @fed: the analyses of all but this one, until the trace has been
- *read
+ * @threads: so many read the trace, 0: one; @fed: the analyses for which all of them work
  * @input: its name, for messages
  * @by: the part requested by --by, or by --csv; NULL: the summary
  * @elsewhere: number of events without a table in the summary, by class; classes.def says which command

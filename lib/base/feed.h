@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /*
- * Records that one thread writes, for several readers: each of them gets all that are for it, in their order.
- *The records go to them in batches. Readers have no threads of their own: further threads, and the writer
- *where it has run far enough ahead, read for whichever reader has most before it. So no thread waits while
- *there is something to read, however unequal the readers are, and there need not be more threads than cores.
+ * Records that one thread writes, for several readers: each of them gets all that are for it, in their
+ * order. The records go to them in batches. Readers have no threads of their own: further threads, and the
+ * writer where it has run far enough ahead, read for whichever reader has most before it. So no thread waits
+ * while there is something to read, however unequal the readers are, and there need not be more threads than
+ * cores.
  *
  *	grt_feed_new(&f, threads)
  *	grt_feed_reader(f, take, arg)
@@ -23,7 +24,7 @@
 /* The largest event and what stands beside it fit into a batch. */
 #define GRT_FEED_BATCH (128U << 10)
 #define GRT_FEED_BATCHES 64U
-/* A thread that sleeps and wakes, or turns to another reader, loses time; so it does so for so many batches.
+/* A thread that sleeps and wakes, or turns to another reader, loses time: it does so for that many batches.
  */
 #define GRT_FEED_SOME (GRT_FEED_BATCHES / 8)
 

@@ -29,7 +29,7 @@
  * @name: string of a kernel, kind of a copy
  * @slot: slot of time, 0 if there are no slots
  * @open: number of the row of work in windows that have ended, plus 1, for work in a window whose end is not
- *known yet; 0: of the former kind
+ * known yet; 0: of the former kind
  */
 struct row {
 	uint32_t image;

@@ -153,7 +153,7 @@ struct perfetto_work;
  * @work: packets of earlier work, see perfetto_work.c; NULL: none so far
  * @stacks: the stack samples; @samples: what they are written with
  * @later: what the thread draws that owns all other members until perfetto_later_settle(); NULL: everything
- *is drawn at once
+ * is drawn at once
  */
 struct perfetto {
 	struct perfetto_stacks *stacks;

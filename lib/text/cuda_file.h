@@ -24,7 +24,7 @@
  * @read: passes all records to @record, from the beginning. Return: 0, a negative errno, or the result of
  *@record
  * @judge: judges the first reading, which returned @code; -ENODATA: the file has no call and no work. Return:
- *0: the file will be read, or @code with @err filled in
+ * 0: the file will be read, or @code with @err filled in
  * @free: frees the reader
  */
 struct grt_cuda_file_kind {

@@ -35,6 +35,9 @@ else
 	n=$((n + 1))
 	echo "ok $n - layout # SKIP no clang-format 14: apt-get install clang-format"
 fi
+# clang-format 14 tears a comment that is longer than a line, and leaves out the space where it goes on.
+verdict "comments are whole" "$(grep -rnP --include='*.[ch]' '^ \*\w' \
+	bench cmds examples host include inject kernel kmod lib sources tests tools)"
 # The first call may fetch it, and says so.
 tools/checkpatch kernel/core/main.c >/dev/null 2>&1
 verdicts " (checkpatch)" kernel/*/*.[ch] bench/kernel/*.c -- tools/checkpatch

@@ -10,7 +10,7 @@
  * the software GPU names it, 0: none; BEFORE, AFTER: around the call that flipped, or submitted
  * the client's job; EVENT: the stamp in the flip's event;
  * DELAY, TOTAL: what the delay took, and all since the frame before, in ns by the program's own clock.
- *Causes:
+ * Causes:
  *
  *	cpu		it computes before it submits
  *	sleep		it sleeps before it submits
