@@ -5,11 +5,11 @@
 #include <dirent.h>
 #include <errno.h>
 #include <sched.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/thread.h"
 #include "trace/session.h"
 
 /* A smaller recording is read before a second thread has begun. */
@@ -116,16 +116,10 @@ void beside_set(struct beside *b, uint64_t from, uint64_t to, const struct readi
 
 void beside_begin(struct beside *b)
 {
-	sigset_t all, before;
-
 	if (b->begun || !b->a.all[0].analysis)
 		return;
 	b->begun = true;
-	/* the command's thread gets the results */
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &before);
-	b->runs = !pthread_create(&b->thread, NULL, beside_run, b);
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	b->runs = grt_thread_start(&b->thread, beside_run, b);
 }
 
 int beside_end(struct beside *b, struct grt_analyses *a)

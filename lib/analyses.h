@@ -171,8 +171,9 @@ bool grt_analyses_shows(const struct grt_analyses *a, enum grt_class class);
 
 /**
  * grt_analyses_work, grt_analyses_nothing, grt_analyses_job, grt_analyses_held, grt_analyses_stray,
- * grt_analyses_read, grt_analyses_end - see struct grt_analysis, of which @finish is the last one here: what
- * the session and the joiners call, for who has joined elsewhere. @outside: only for analyses with @outside.
+ * grt_analyses_read, grt_analyses_end - call the operation of this name, the last one @finish, of each
+ * analysis (see struct grt_analysis). Where another thread joins, its records cause these calls.
+ * @outside: the work is outside of the time of grt_analyses_within()
  * Return: 0, or the result of an analysis
  */
 int grt_analyses_work(struct grt_analyses *a, const struct grt_event *e, const struct grt_image *image,

@@ -2,8 +2,9 @@
 #include "feed.h"
 
 #include <errno.h>
-#include <signal.h>
 #include <stdlib.h>
+
+#include "thread.h"
 
 int grt_feed_new(struct grt_feed **out, unsigned int threads)
 {
@@ -109,16 +110,10 @@ static void *feed_run(void *arg)
 /* Without further threads, the writer reads. */
 static void feed_start(struct grt_feed *f)
 {
-	sigset_t all, before;
-
-	/* the command's thread gets them */
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &before);
 	while (f->run < f->threads && f->run < f->readers &&
-	       !pthread_create(&f->thread[f->run], NULL, feed_run, f))
+	       grt_thread_start(&f->thread[f->run], feed_run, f))
 		f->run++;
 	f->threads = f->run;
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 
 /* Return: whether fewer than @n batches are empty. */

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 #include "relay.h"
-
-#include <signal.h>
+#include "thread.h"
 
 static void *relay_run(void *arg)
 {
@@ -25,13 +24,7 @@ static void *relay_run(void *arg)
 
 static bool relay_start(struct grt_relay *r)
 {
-	sigset_t all, before;
-
-	/* the command's thread gets them */
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &before);
-	r->runs = !pthread_create(&r->thread, NULL, relay_run, r);
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	r->runs = grt_thread_start(&r->thread, relay_run, r);
 	return r->runs;
 }
 

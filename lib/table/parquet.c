@@ -9,7 +9,6 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,6 +20,7 @@
 
 #include "base/escape.h"
 #include "base/containers.h"
+#include "base/thread.h"
 #include "table.h"
 
 /* Maximum number of rows of a group, and of bytes of its different texts. */
@@ -929,16 +929,10 @@ static void group_swap(struct parquet *p)
 /* Starts the thread that writes the full group. Return: false: no memory, or no thread */
 static bool group_begin_beside(struct parquet *p)
 {
-	sigset_t all, before;
-
 	if (!group_has_room(p))
 		return false;
 	group_swap(p);
-	/* signals are for the command's thread */
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &before);
-	p->runs = !pthread_create(&p->thread, NULL, group_run, &p->pages);
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	p->runs = grt_thread_start(&p->thread, group_run, &p->pages);
 	if (!p->runs)
 		group_write(&p->pages);
 	return true;
